@@ -1,7 +1,5 @@
 """JavaScript libraries that a site holds: DataTables and Vega, from the packages that ship them."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib.metadata import version
@@ -41,8 +39,7 @@ def table_library() -> dict[str, str]:
 def chart_library(folder: Path) -> dict[str, str]:
     """Return the script of Vega, Vega-Lite and Vega-Embed by file name; it sets `window.vegaEmbed`.
 
-    Args:
-        folder: where it may be already, since it takes seconds to put together.
+    It may be in `folder` already, since it takes seconds to put together.
     """
     name = "charts.js"
     maker = f"vl-convert {version('vl-convert-python')}"

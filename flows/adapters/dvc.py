@@ -3,8 +3,6 @@
 # dvc ships no types:
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet

@@ -6,8 +6,6 @@ A payload is canonical JSON with its stage and key. Reading verifies address, st
 edited or swapped file is never used.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from pathlib import Path

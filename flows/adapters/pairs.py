@@ -1,7 +1,5 @@
 """Labelled pairs of an item and a brief in `data/judge_pairs/`, for measuring judges."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Provenance of results: clock, git revision and versions."""
 
-from __future__ import annotations
-
 import platform
 import subprocess
 from datetime import UTC, datetime

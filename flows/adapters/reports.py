@@ -4,8 +4,6 @@ A MissionReport brief is a Word file. Its layout is judged too, and a model's re
 without cost, so the file is kept under the sha256 of its bytes.
 """
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

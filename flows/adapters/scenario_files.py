@@ -1,7 +1,5 @@
 """Read and validate scenario folders, reporting all errors of a folder together."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ Credentials and endpoints come from the environment, by the names that each prov
 module uses obstore.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import os
@@ -27,11 +25,9 @@ from flows.schema.store_address import StoreAddress
 _Result = TypeVar("_Result")
 
 MARKER = "staffbench-store.json"
-FORMAT = 1
-"""Raise when an older version would misread the store."""
+FORMAT = 1  # raise when an older version would misread the store
 
-PATIENCE_S = 120.0
-"""How long one operation is retried."""
+PATIENCE_S = 120.0  # how long one operation is retried
 _REQUEST_S = 30
 _FIRST_PAUSE_S = 0.1
 _LAST_PAUSE_S = 5.0

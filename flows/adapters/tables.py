@@ -7,8 +7,6 @@ Rows are sorted and have no timestamps, so equal results have equal bytes.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownParameterType=false
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -25,8 +23,7 @@ from flows.common.digests import canonical_json
 from flows.common.errors import StoreError
 from flows.common.files import write_whole
 
-SCHEMA_VERSION = "2"
-"""Increment when a column changes its name, type or meaning."""
+SCHEMA_VERSION = "2"  # increment when a column changes its name, type or meaning
 
 
 _TYPES: dict[str, Any] = {"": pa.string(), "int": pa.int64(), "bool": pa.bool_(), "float": pa.float64()}
@@ -126,14 +123,9 @@ def write_table(
     sort_by: Sequence[str],
     about: Mapping[str, Any],
 ) -> None:
-    """Write rows atomically.
+    """Write rows, in any order, sorted and atomically; `about` is stored as JSON in the file's metadata.
 
-    Args:
-        path: of the file.
-        schema: its columns; rows with other columns, wrong types or unexpected nulls are rejected.
-        rows: in any order.
-        sort_by: columns to sort by.
-        about: metadata; stored as JSON in the file's metadata under `staffbench`.
+    Rows with other columns, wrong types or unexpected nulls are rejected.
 
     Raises:
         StoreError: the rows don't fit the schema, or the file can't be written.
@@ -163,10 +155,7 @@ def read_table(path: Path, schema: Any) -> tuple[list[dict[str, Any]], dict[str,
 def read_arrow(path: Path, schema: Any, texts: Sequence[str] = ()) -> tuple[Any, dict[str, Any]]:
     """Read the `pyarrow.Table` and the metadata of a file from `write_table`.
 
-    Args:
-        path: of the file.
-        schema: that it should have.
-        texts: columns that are read as dictionaries, which repeated texts fit in.
+    Columns in `texts` are read as dictionaries, which repeated texts fit in.
 
     Raises:
         StoreError: it is not such a file, is damaged or has another schema.

@@ -5,8 +5,6 @@ controls. One process reads many documents in turn. It is killed and replaced wh
 exits when its pipe breaks, so none is left however the parent ends.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import json
@@ -71,15 +69,9 @@ def guarded(
     limits: Limits = Limits(),  # noqa: B008 -- frozen
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
-    """Call `function(data, path, *rest)` in the reading process.
+    """Call `function(data, path, *rest)` in the reading process, within limits of time and memory.
 
-    Args:
-        function: a module's function that returns a dataclass of JSON values, or raises a ReadError.
-        data: a file's bytes.
-        path: its name.
-        rest: further arguments.
-        limits: of time and memory.
-        on_progress: see `read_guarded`.
+    It is a module's function that returns a dataclass of JSON values, or raises a ReadError.
 
     Returns:
         The fields of what it returned.

@@ -6,8 +6,6 @@ flag. Removed ones are reported, except hints for line breaks: a soft hyphen, a 
 without spaces, a byte order mark at the beginning.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -3,8 +3,6 @@
 The namespaces of a strict file (ISO/IEC 29500-1) are rewritten to the transitional ones before parsing.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Names of people in a document's properties, comments and tracked changes, each with its place."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,12 +21,9 @@ _MOST_PAGES = 2000
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """People of one document.
+    """People of one document."""
 
-    Attributes:
-        names: pairs of name and place, such as `docProps/core.xml, creator`, each once.
-    """
-
+    # Pairs of name and place, such as `docProps/core.xml, creator`, each once.
     names: tuple[tuple[str, str], ...]
 
 

@@ -1,7 +1,5 @@
 """The child process that reads documents for `guarded`, and the protocol between the two."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json

@@ -1,7 +1,5 @@
 """From a path to a document: which reader, within which bounds."""
 
-from __future__ import annotations
-
 import importlib
 import unicodedata
 from collections import Counter
@@ -32,10 +30,7 @@ _OLE = b"\xd0\xcf\x11\xe0"
 
 
 def read_document(path: Path) -> Document:
-    """Read one file whole; equal bytes give an equal document.
-
-    Args:
-        path: a file whose suffix is one of SUFFIXES.
+    """Read one file, whose suffix is one of SUFFIXES, whole; equal bytes give an equal document.
 
     Raises:
         ReadError: the file is missing, empty, too large, damaged, protected, or not what its name

@@ -9,8 +9,6 @@ With several workers each has a share (`flows.adapters.completions.shares`), and
 them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Callable, Mapping
@@ -58,17 +56,11 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reservation:
-    """The amount reserved for one try.
+    """The amount reserved for one try."""
 
-    Attributes:
-        label: the model's label.
-        most: its maximum cost.
-        uncounted: its assumed cost without the provider's count.
-    """
-
-    label: str
-    most: Cost
-    uncounted: Cost
+    label: str  # the model's label
+    most: Cost  # its maximum cost
+    uncounted: Cost  # its assumed cost without the provider's count
 
 
 @dataclass(slots=True)
@@ -99,12 +91,9 @@ class Budget:
     ) -> None:
         """Create a budget with nothing spent.
 
-        Args:
-            settings: the limits.
-            halts: the stop conditions.
-            first_alone: whether to wait for a model's first reply; False for batches.
-            ask: called when a call waits for a larger share; None if no other worker spends of the budget.
-                Otherwise nothing is admitted before the first `take`.
+        `first_alone` waits for a model's first reply; False for batches. `ask` is called when a call waits
+        for a larger share, and nothing is admitted before the first `take`; None if no other worker spends of
+        it.
         """
         self._settings = settings
         self._halts = halts
@@ -198,15 +187,10 @@ class Budget:
     def record_spend(
         self, held: Reservation, request: Request, usage: Usage | None, model: ModelSettings, *, charged: bool
     ) -> None:
-        """Record the end of an admitted try.
+        """Record the end of an admitted try; without a reply `usage` is None.
 
-        Args:
-            held: the reservation from `admit`.
-            request: the request.
-            usage: the reply's usage; None without a reply.
-            model: the model.
-            charged: whether the provider may charge for it. Without a count, the maximum is charged to the
-                budget only, not in any record.
+        `charged` says that the provider may charge for it. Without a count, the maximum is charged to the
+        budget only, not in any record.
         """
         self._in_flight.remove(held)
         heard = self._heard.setdefault(model.label, _ReplyStatistics())

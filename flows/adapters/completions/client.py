@@ -1,7 +1,5 @@
 """The client for paid completions: each is paid for once, within limits, if the store has room."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -29,25 +27,15 @@ __all__ = ["CallOutcome", "Client", "Totals", "check_batches", "check_key"]
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """A completion from the store.
+    """A completion from the store."""
 
-    Attributes:
-        completion: answer, refusal or error.
-        replayed: True if it was in the store and no call was made.
-        earlier: True if it was stored before this run.
-    """
-
-    completion: Completion
-    replayed: bool
-    earlier: bool = False
+    completion: Completion  # answer, refusal or error
+    replayed: bool  # True if it was in the store and no call was made
+    earlier: bool = False  # True if it was stored before this run
 
 
 class Client:
-    """Completes requests from the store or by paid calls. Use it from one event loop only.
-
-    Attributes:
-        totals: sums over this run, for progress displays.
-    """
+    """Completes requests from the store or by paid calls. Use it from one event loop only."""
 
     def __init__(
         self,
@@ -60,16 +48,12 @@ class Client:
     ) -> None:
         """Create a client; nothing is opened before the first paid call.
 
-        Args:
-            store: the completion store; the caller closes it.
-            runner: limits per provider.
-            budget: spending limits of this run.
-            retry: which stored outcomes are retried.
-            leases: where shares of the limits are leased; None if this client has them all.
+        The caller closes the store. `retry` says which stored outcomes are retried, `leases` where shares of
+        the limits are leased; None if this client has them all.
         """
-        self.totals = Totals()
+        self._totals = Totals()
         self._lease = (
-            Lease(leases, lambda: [self._budget, *self._limits.values()], self.totals, self._halt)
+            Lease(leases, lambda: [self._budget, *self._limits.values()], self._totals, self._halt)
             if leases
             else None
         )
@@ -79,7 +63,7 @@ class Client:
         self._retry = retry
         self._halts = StopConditions()
         self._budget = Budget(budget, self._halts, first_alone=not runner.batch, ask=ask)
-        self._attempts = Tries(runner, self._budget, self._halts, self.totals)
+        self._attempts = Tries(runner, self._budget, self._halts, self._totals)
         self._limits: dict[str, ProviderLimits] = {}
         self._senders: dict[tuple[str, ...], Sender] = {}
         self._batches = Ledger(store.folder, store.ledger) if runner.batch else None
@@ -89,6 +73,11 @@ class Client:
         self._probed = False
 
     @property
+    def totals(self) -> Totals:
+        """Sums over this run, for progress displays."""
+        return self._totals
+
+    @property
     def stopped(self) -> bool:
         """True once nothing more is sent."""
         return self._halts.has(EVERYTHING)
@@ -96,12 +85,8 @@ class Client:
     async def complete(self, request: Request, model: ModelSettings, asked: Mapping[str, Any]) -> CallOutcome:
         """Return the completion of `request` from the store, or pay for it and store it.
 
-        If the caller is cancelled, the reply of a try in flight is still stored.
-
-        Args:
-            request: the request.
-            model: the model; its provider's limits are shared, its key is read for each try.
-            asked: what the condition requested, kept in the record.
+        `asked` is what the condition requested, kept in the record. If the caller is cancelled, the reply of
+        a try in flight is still stored.
 
         Raises:
             ConfigError: the request can't be sent or stored, or the budget can't be enforced.
@@ -199,14 +184,13 @@ class Client:
                     call.leave()
                 if self._batches is not None:
                     self._batches.stored(call.key)
-                self.totals.add(completion, lost_tries=call.lost)
+                self._totals.add(completion, lost_tries=call.lost)
                 return CallOutcome(kept, replayed=False)
         except StoreError as error:
             self._halt(error)
             raise
 
     def _kept(self, key: str) -> Completion:
-        """Return the completion as the store has it now."""
         kept = self._store.get(key)
         if kept is None:
             raise StoreError(
@@ -217,7 +201,7 @@ class Client:
         return kept
 
     def _replay(self, stored: Completion) -> CallOutcome:
-        self.totals.replayed += 1
+        self._totals.replayed += 1
         return CallOutcome(stored, replayed=True, earlier=stored.key not in self._asked_now)
 
     def _check(self, call: Call) -> None:

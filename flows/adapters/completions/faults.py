@@ -1,11 +1,9 @@
 """Faults of a try, and how to handle them."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
@@ -16,8 +14,7 @@ from flows.common.text import plural
 from flows.schema.completion import Usage
 from flows.schema.settings import ModelSettings, Transport
 
-MAX_RETRY_AFTER_S = 600.0
-"""Longest pause that an endpoint may request, in seconds."""
+MAX_RETRY_AFTER_S = 600.0  # longest pause that an endpoint may request, in seconds
 
 _UNSTORED = "then run the same command again to resume; nothing was stored for these calls"
 
@@ -44,43 +41,24 @@ class RetryDecision(StrEnum):
     fatal = "fatal"  # nothing will work until the user fixes it
 
 
+@dataclass(eq=False, repr=False)
 class Fault(Exception):  # noqa: N818 -- never shown to users as an exception
-    """A try without a completion.
+    """A try without a completion. Give `kind` and `detail` by position: a copy is made from these."""
 
-    Attributes:
-        kind: its kind.
-        detail: the endpoint's full message: remove secrets before shortening it.
-        status: HTTP status; None unless `kind` is `status`.
-        code: the endpoint's error code; may be empty.
-        retry_after: requested wait in seconds; None if not given.
-        raw: the response, for debugging; may be empty.
-        usage: tokens of the response; None without one.
-    """
-
-    def __init__(
-        self,
-        kind: FaultKind,
-        detail: str,
-        *,
-        status: int | None = None,
-        code: str = "",
-        retry_after: float | None = None,
-        raw: str = "",
-        usage: Usage | None = None,
-    ) -> None:
-        super().__init__(kind, detail)
-        self.kind = kind
-        self.detail = detail
-        self.status = status
-        self.code = code
-        self.retry_after = retry_after
-        self.raw = raw
-        self.usage = usage
+    kind: FaultKind
+    detail: str  # the endpoint's full message: remove secrets before shortening it
+    _: KW_ONLY
+    status: int | None = None  # HTTP status; None unless `kind` is `status`
+    code: str = ""  # the endpoint's error code; may be empty
+    retry_after: float | None = None  # requested wait in seconds; None if not given
+    raw: str = ""  # the response, for debugging; may be empty
+    usage: Usage | None = None  # tokens of the response; None without one
+    word: str = ""  # for it in a `Try`; empty for the usual one
 
     @property
     def outcome(self) -> str:
         """The word for it in a `Try`."""
-        return f"http {self.status}" if self.status is not None else self.kind.value
+        return self.word or (f"http {self.status}" if self.status is not None else self.kind.value)
 
     @property
     def billable(self) -> bool:
@@ -110,10 +88,8 @@ _NOT_HERE = frozenset({403, 404, 405})
 def course(fault: Fault, *, served: bool) -> RetryDecision:
     """Decide how to handle `fault`.
 
-    Args:
-        fault: the fault of one try.
-        served: whether the endpoint, model and key have answered before: then a 403 or 404 is about
-            this request (a flagged prompt), not about the model.
+    If endpoint, model and key have answered before (`served`), a 403 or 404 is about this request (a flagged
+    prompt), not about the model.
     """
     status = fault.status
     if fault.code in _REFUSED:
@@ -128,14 +104,7 @@ def course(fault: Fault, *, served: bool) -> RetryDecision:
 
 
 def error_fault(status: int, payload: object, text: str, retry_after: float | None = None) -> Fault:
-    """Create the fault of an HTTP error.
-
-    Args:
-        status: the HTTP status.
-        payload: its body as JSON; any value if it is not JSON.
-        text: its body as text, used if the JSON has no message.
-        retry_after: from its headers.
-    """
+    """Create the fault of an HTTP error by its body: as JSON, else `text` if that has no message."""
     message, code = text, ""
     if isinstance(payload, Mapping):
         body = cast("Mapping[str, Any]", payload)
@@ -150,13 +119,10 @@ def error_fault(status: int, payload: object, text: str, retry_after: float | No
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Read `Retry-After` in seconds, given as seconds or as a date (RFC 9110, 10.2.3).
+    """Read `Retry-After` in seconds, given as seconds or as a date (RFC 9110, 10.2.3), which `now` is for.
 
-    `retry-after-ms`, which some providers also send, is more precise and takes precedence.
-
-    Args:
-        headers: the response headers, a case-insensitive mapping.
-        now: the current time, for dates.
+    `retry-after-ms`, which some providers also send, is more precise and takes precedence. The headers ignore
+    case.
 
     Returns:
         Seconds, never negative; None if the header is missing or invalid.
@@ -182,17 +148,11 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """Pauses between the tries of one call.
+    """Pauses between the tries of one call."""
 
-    Attributes:
-        first_s: maximum of the first pause, in seconds; doubled each time.
-        longest_s: maximum of every pause, in seconds.
-        rng: source of the jitter.
-    """
-
-    first_s: float
-    longest_s: float
-    rng: random.Random
+    first_s: float  # maximum of the first pause, in seconds; doubled each time
+    longest_s: float  # maximum of every pause, in seconds
+    rng: random.Random  # source of the jitter
 
     def after(self, tries: int, retry_after_s: float | None) -> float:
         """Return the seconds to wait after `tries` faults of a kind.

@@ -11,8 +11,6 @@ reads from the environment. How a secret is searched for depends on whether a te
   never in a reply.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import html
@@ -105,11 +103,7 @@ def check_key(model: ModelSettings) -> None:
 
 
 def check_no_secret(where: str, settings: object) -> None:
-    """Reject settings that contain a secret: they are stored with every result.
-
-    Args:
-        where: the section, for the message.
-        settings: the section as a JSON value.
+    """Reject settings, a JSON value, that contain a secret: they are stored with every result.
 
     Raises:
         ConfigError: they contain a secret, which is not shown.
@@ -124,12 +118,7 @@ def check_no_secret(where: str, settings: object) -> None:
 
 
 def check_no_key(model: ModelSettings, sent: str, key: str | None) -> None:
-    """Reject a request that contains a secret: requests are stored.
-
-    Args:
-        model: the model.
-        sent: everything but the messages, as text.
-        key: the model's key.
+    """Reject a request that contains a secret: requests are stored. `sent` is all but its messages, as text.
 
     Raises:
         ConfigError: it contains a secret, or the address a password.

@@ -4,8 +4,6 @@ The process of the flow keeps the ledger (`Shares`) and listens on a port; each 
 lease. The lines hold counts, no text of any request. Who does not know the run's token gets nothing.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import json
@@ -13,7 +11,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol
 
 from flows.adapters.completions.shares import Grant, Need, Shares
@@ -42,13 +40,7 @@ class LeaseServer:
     """Serves a ledger from a thread of its own, so that work of the flow delays no renewal."""
 
     def __init__(self, shares: Shares, host: str, bind: str = "", port: int = 0) -> None:
-        """Start to listen.
-
-        Args:
-            shares: the ledger.
-            host: name or address by which workers reach this process.
-            bind: address to listen on; empty for `host`.
-            port: 0 for any free one.
+        """Listen on `bind`, or else on `host`, by which workers reach this process; port 0 is any free one.
 
         Raises:
             ConfigError: the address can't be listened on.
@@ -123,32 +115,18 @@ class _Lessee(Protocol):
     def take(self, grants: Mapping[str, Grant], valid_until: float) -> None: ...
 
 
+@dataclass(eq=False)
 class Lease:
-    """Renews a worker's lease. Use it from the event loop of the calls only."""
+    """Renews a worker's lease from `start` on. Use it from the event loop of the calls only."""
 
-    def __init__(
-        self,
-        address: LeaseAddress,
-        lessees: Callable[[], Sequence[_Lessee]],
-        totals: Totals,
-        stop: Callable[[StaffbenchError], None],
-    ) -> None:
-        """Create a lease; nothing is sent before `run`.
-
-        Args:
-            address: of the ledger.
-            lessees: gives those who live by the shares.
-            totals: sums that are reported.
-            stop: called once nothing more may be sent.
-        """
-        self._address = address
-        self._lessees = lessees
-        self._totals = totals
-        self._halt = stop
-        self._worker = secrets.token_hex(8)
-        self._asked = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self._stream: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+    _address: LeaseAddress
+    _lessees: Callable[[], Sequence[_Lessee]]
+    _totals: Totals  # sums that are reported
+    _halt: Callable[[StaffbenchError], None]  # called once nothing more may be sent
+    _worker: str = field(default_factory=lambda: secrets.token_hex(8))
+    _asked: asyncio.Event = field(default_factory=asyncio.Event)
+    _task: asyncio.Task[None] | None = None
+    _stream: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     def ask(self) -> None:
         """Renew soon: somebody waits for more than its share."""

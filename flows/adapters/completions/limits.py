@@ -11,8 +11,6 @@ With several workers each has a share of these limits (`flows.adapters.completio
 share as to a limit of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections import deque
@@ -29,17 +27,11 @@ _RISE = 0.1
 
 @dataclass(slots=True, eq=False)
 class Sent:
-    """Permission to send one request, given back by one of the methods of `ProviderLimits`.
+    """Permission to send one request, given back by one of the methods of `ProviderLimits`."""
 
-    Attributes:
-        at: time of the event loop.
-        tokens: input and output tokens, estimated until they are known.
-        counted: True while it is within the window.
-    """
-
-    at: float
-    tokens: int
-    counted: bool = True
+    at: float  # time of the event loop
+    tokens: int  # input and output tokens, estimated until they are known
+    counted: bool = True  # True while it is within the window
 
 
 class ProviderLimits:
@@ -60,15 +52,10 @@ class ProviderLimits:
         provider: str = "",
         ask: Callable[[], None] | None = None,
     ) -> None:
-        """Set the limits.
+        """Set the limits of a provider; `window_s` is the length of "a minute" in seconds.
 
-        Args:
-            runner: the limits.
-            halts: what ends the waiting.
-            window_s: length of "a minute" in seconds.
-            provider: its name, of which shares are leased.
-            ask: called when somebody waits; None if the limits are not shared with other workers. Otherwise
-                nothing is sent before the first `take`.
+        `ask` is called when somebody waits, and nothing is sent before the first `take`; None if the limits
+        are not shared with other workers.
         """
         self.concurrency = float(runner.concurrency)
         self.in_flight = 0
@@ -121,12 +108,9 @@ class ProviderLimits:
         self._pump()
 
     async def acquire(self, tokens: int, target: Target, *, first: bool) -> Sent:
-        """Wait for permission to send one request.
+        """Wait for permission to send a request of about `tokens`, input and output.
 
-        Args:
-            tokens: estimated input and output tokens.
-            target: its target; a stop condition ends the wait.
-            first: False for a retry, which goes ahead of new calls.
+        A retry (`first` is False) goes ahead of new calls. A stop condition of `target` ends the wait.
         """
         ready: asyncio.Future[Sent] = self._loop.create_future()
         if first:

@@ -11,16 +11,13 @@ its share is free only after the term, or after a further minute where a minute 
 the budget counts as spent, as nobody knows what it paid for.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from flows.schema.settings import BudgetSettings, RunnerSettings
 
-TERM_S = 30.0
-"""Seconds without a renewal after which a worker counts as dead."""
+TERM_S = 30.0  # seconds without a renewal after which a worker counts as dead
 
 _MINUTE_S = 60.0
 _CLOSE = 1e-9  # sums of dollars are inexact
@@ -28,34 +25,21 @@ _CLOSE = 1e-9  # sums of dollars are inexact
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a worker reports about one limit.
+    """What a worker reports about one limit."""
 
-    Attributes:
-        used: in use now; of an amount spent or reserved.
-        firm: the part of `used` that never comes back: what is spent.
-        want: what it would use if it could, at least `used`.
-        step: the smallest useful addition to `used`, 0 if it waits for nothing.
-        share: the share that it lives by.
-    """
-
-    used: float = 0.0
-    firm: float = 0.0
-    want: float = 0.0
-    step: float = 0.0
-    share: float = 0.0
+    used: float = 0.0  # in use now; of an amount spent or reserved
+    firm: float = 0.0  # the part of `used` that never comes back: what is spent
+    want: float = 0.0  # what it would use if it could, at least `used`
+    step: float = 0.0  # the smallest useful addition to `used`, 0 if it waits for nothing
+    share: float = 0.0  # the share that it lives by
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a worker gets of one limit.
+    """What a worker gets of one limit."""
 
-    Attributes:
-        share: the most it may use.
-        others: what other workers have spent of an amount.
-    """
-
-    share: float
-    others: float = 0.0
+    share: float  # the most it may use
+    others: float = 0.0  # what other workers have spent of an amount
 
 
 @dataclass(slots=True)
@@ -79,12 +63,9 @@ class Shares:
         self._holders: dict[str, _Holder] = {}
 
     def renew(self, worker: str, needs: Mapping[str, Need], now: float) -> dict[str, Grant]:
-        """Take a worker's report and return its shares.
+        """Take a worker's report by limit, and return its shares; a limit that is not set needs no report.
 
-        Args:
-            worker: its name, never used again after its end.
-            needs: by limit; a limit that is not set needs no report.
-            now: seconds of a clock that never goes back.
+        A worker's name is never used again after its end. `now` is of a clock that never goes back.
         """
         self._forget(now)
         holder = self._holders.setdefault(worker, _Holder())

@@ -21,15 +21,10 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target of a call.
+    """The target of a call."""
 
-    Attributes:
-        endpoint: transport and address.
-        account: endpoint, model and the variables of key and headers: the scope of a bad key or an
-            unknown model.
-    """
-
-    endpoint: tuple[str, ...] = field(repr=False)
+    endpoint: tuple[str, ...] = field(repr=False)  # transport and address
+    # Endpoint, model and the variables of key and headers: the scope of a bad key or an unknown model.
     account: tuple[str, ...] = field(repr=False)
 
     @classmethod

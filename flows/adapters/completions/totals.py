@@ -1,7 +1,5 @@
 """Sums for progress displays."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from flows.schema.completion import Completion, CompletionStatus

@@ -1,7 +1,5 @@
 """The only retry layer: makes and records tries of a call until it has an outcome."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import random
@@ -139,7 +137,6 @@ class Tries:
             await self._halts.sleep(pause_s, call.target)
 
     async def _try(self, call: Call, sender: Sender, limits: ProviderLimits) -> Reply | Fault:
-        """Wait for room, make one try and record it."""
         key, headers = read_key(call.model), read_headers(call.model)
         estimate = self._budget.estimate(call.request, call.model)
         sent = await limits.acquire(estimate.tokens, call.target, first=not call.attempts)

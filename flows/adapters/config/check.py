@@ -4,8 +4,6 @@ pydantic rejects unknown keys, wrong types and most numbers out of range; names,
 checked here. Every error suggests the nearest valid value.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,8 +30,7 @@ from flows.schema.settings import (
     Writer,
 )
 
-MEMBERS = "judge.members."
-"""Key prefix of a panel's members."""
+MEMBERS = "judge.members."  # key prefix of a panel's members
 
 _FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}")
 _TAKEN = frozenset({"completions", "mlartifacts", "mlruns", "mlflow.db", "packets"})

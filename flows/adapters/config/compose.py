@@ -4,8 +4,6 @@ Hydra composes; pydantic validates the result against `flows.schema.settings`, s
 and invalid values are rejected before anything runs.
 """
 
-from __future__ import annotations
-
 import argparse
 import errno
 import io
@@ -41,28 +39,18 @@ _LABELLED = ("effort", "word_cap")  # their values are part of a condition's nam
 
 @dataclass(frozen=True)
 class Point:
-    """One composed point of the design.
+    """One composed point of the design."""
 
-    Attributes:
-        settings: the validated settings.
-        choices: the option chosen on each axis.
-        changed: the sections (`model`, `prompt`, `judge`, `judge.members.first`, ...) that differ
-            from their named option, and the keys that differ in them (`model.parameters.temperature`); a
-            condition with a changed section has a digest in its name.
-    """
-
-    settings: Settings
-    choices: Mapping[str, str]
+    settings: Settings  # the validated settings
+    choices: Mapping[str, str]  # the option chosen on each axis
+    # The sections (`model`, `prompt`, `judge`, `judge.members.first`, ...) that differ from their named
+    # option, and the keys that differ in them (`model.parameters.temperature`); a condition with a changed
+    # section has a digest in its name.
     changed: frozenset[str]
 
 
 def compose_points(project: Path, overrides: Sequence[str], *, multirun: bool) -> list[Point]:
-    """Compose the points of `overrides`: one, or all of a sweep or an experiment's grid.
-
-    Args:
-        project: folder that holds `conf/`.
-        overrides: Hydra's override syntax.
-        multirun: True to expand comma-separated values as a sweep (`-m`).
+    """Compose the points of `overrides`: one, or all of a sweep (`-m`) or an experiment's grid.
 
     Raises:
         ConfigError: an unknown key, option or value, a wrong type, or invalid settings.

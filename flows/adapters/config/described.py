@@ -1,7 +1,5 @@
 """The axes of `conf/`, their options and a sentence on each, read without composing anything."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass

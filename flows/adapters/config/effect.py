@@ -3,8 +3,6 @@
 Values of options are not checked: a judge's preset has a whole model, of which a judge uses a part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any, cast
@@ -30,12 +28,9 @@ _OF_PANEL = frozenset(
 def refuse_without_effect(
     container: Mapping[str, Any], named: Mapping[str, Any], members: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Check every value that differs from its named option.
+    """Check every value of a validated point that differs from `named`, the point of its named options alone.
 
-    Args:
-        container: one validated point.
-        named: the same point from its named options alone.
-        members: for a panel, each member's section from its preset alone.
+    For a panel, `members` has each member's section from its preset alone.
 
     Raises:
         ConfigError, Problems: values without effect, each with an alternative.

@@ -1,7 +1,5 @@
 """Whether every option of `conf/` composes."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Settings that don't go together: with the benchmark's protocol, its classes, the judge."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 
@@ -19,8 +17,7 @@ from flows.schema.settings import (
     Writer,
 )
 
-Unfit = tuple[str, str, str]
-"""Key, found and expected of a value that does not fit."""
+Unfit = tuple[str, str, str]  # key, found and expected of a value that does not fit
 
 
 def unfit_protocol(s: Settings) -> Iterator[Unfit]:

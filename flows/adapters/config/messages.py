@@ -1,7 +1,5 @@
 """Messages on a configuration: the key, what was found and what to write."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import shlex

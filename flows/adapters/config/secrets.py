@@ -3,8 +3,6 @@
 Settings are stored with every result; keys and headers come from the environment.
 """
 
-from __future__ import annotations
-
 import re
 import urllib.parse
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Where options come from, and what of Hydra's own configuration a run uses."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Generator, Sequence
@@ -44,15 +42,10 @@ _UNSET: Any = object()
 
 @dataclass(frozen=True)
 class Source:
-    """Where a configuration is composed from.
+    """Where a configuration is composed from."""
 
-    Attributes:
-        config_name: the primary configuration (`--config-name`).
-        paths: folders and packages beside `conf/` (`--config-dir`, `hydra.searchpath`).
-    """
-
-    config_name: str = "config"
-    paths: tuple[str, ...] = ()
+    config_name: str = "config"  # the primary configuration (`--config-name`)
+    paths: tuple[str, ...] = ()  # folders and packages beside `conf/` (`--config-dir`, `hydra.searchpath`)
 
     @property
     def overrides(self) -> list[str]:

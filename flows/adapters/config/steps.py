@@ -1,7 +1,5 @@
 """Hydra's two steps: compose the chosen options, then set values in the result."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Sweeps as points: Hydra's launcher would run their jobs one by one, and here they share limits."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet

@@ -1,7 +1,5 @@
 """Read Harbor job trees, even damaged ones."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,11 +16,9 @@ from flows.schema.harbor import KNOWN_VERSIONS, HarborError, HarborJob, Origin, 
 def read_job(folder: Path) -> HarborJob:
     """Read a job tree of Harbor 0.25 or 0.26, or of another version with the same layout.
 
-    Reports and briefs are located but not opened. Links and paths out of the tree are not followed. Attempts
-    are numbered separately for each benchmark, word cap and weights of a task.
-
-    Args:
-        folder: the job's folder, with a folder for each trial.
+    Its folder has one for each trial. Reports and briefs are located but not opened. Links and paths out of
+    the tree are not followed. Attempts are numbered separately for each benchmark, word cap and weights of a
+    task.
 
     Raises:
         ConfigError: no such folder.
@@ -67,7 +63,6 @@ def _version(tree: Tree, lock: Mapping[str, object]) -> str | None:
 
 
 def _job_id(tree: Tree, folders: Sequence[Path]) -> str | None:
-    """Return the job's id from its trials."""
     configs = [tree.mapping(tree.file(folder, "config.json")) for folder in folders]
     ids = {as_text(config.get("job_id")) for config in configs} - {None}
     return ids.pop() if len(ids) == 1 else None

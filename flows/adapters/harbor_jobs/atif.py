@@ -1,7 +1,5 @@
 """Read the trajectory that Harbor kept of an agent, in its format ATIF, as events of ours."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -19,9 +17,7 @@ _SHOWN_CHARS = 2_000  # of an answer, as in our own trajectories
 def read_trajectory(root: Path, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return the events of one attempt, in the form of the trajectories table; empty if none was kept.
 
-    Args:
-        root: the job's folder.
-        names: paths of the attempt's trajectories in it, in the order of its steps.
+    `names` are the paths of its trajectories in the job's folder, in the order of its steps.
     """
     tree = Tree(root)
     events: list[dict[str, Any]] = []

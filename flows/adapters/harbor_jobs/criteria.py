@@ -5,8 +5,6 @@ reward kit, whose objects have a `value` and a `raw` mark. Both are found anywhe
 object by criterion id.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
@@ -30,12 +28,7 @@ _ELSEWHERE = ("judge", "usage", "samples", "guard")
 def read_criteria(
     tree: Tree, trial: Path, folders: list[Path]
 ) -> tuple[tuple[CriterionVerdict, ...], tuple[str, ...], str | None]:
-    """Read verdicts, judges and format error from the JSON files of a trial's verifier.
-
-    Args:
-        tree: the job.
-        trial: the trial's folder.
-        folders: the verifier's, one for each step.
+    """Read verdicts, judges and format error from the JSON files of a trial's verifier, in a folder a step.
 
     Returns:
         Verdicts in file order, each criterion once; sorted names of the judges; the verifier's

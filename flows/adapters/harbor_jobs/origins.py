@@ -3,8 +3,6 @@
 Other verifiers don't record it: their tasks are those of MissionReport's release.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -18,38 +16,24 @@ from flows.schema.harbor import RELEASED, Origin, Trial
 from flows.schema.settings import ProtocolName
 
 _JUDGMENT = "verifier/judgment.json"
-_OURS = "staffbench"
-"""Field of a judgment that only our verifier writes: its version."""
+_OURS = "staffbench"  # field of a judgment that only our verifier writes: its version
 # Validated, as the names become folders and rows, and a job may be untrusted.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """Our verifier's record of one attempt, except verdicts.
+    """Our verifier's record of one attempt, except verdicts."""
 
-    Attributes:
-        origin: None if not recorded or from another verifier.
-        scenario_id: our name of the task; None as above.
-        stand_in: True if the offline judge graded.
-        judge_names: the providers' names of the judge models; may be empty.
-        file: name of the file to submit.
-    """
-
-    origin: Origin | None
-    scenario_id: str | None
-    stand_in: bool
-    judge_names: tuple[str, ...]
-    file: str
+    origin: Origin | None  # None if not recorded or from another verifier
+    scenario_id: str | None  # our name of the task; None as above
+    stand_in: bool  # True if the offline judge graded
+    judge_names: tuple[str, ...]  # the providers' names of the judge models; may be empty
+    file: str  # name of the file to submit
 
 
 def read_judgment(tree: Tree, folders: Sequence[Path]) -> Judgment:
-    """Read our verifier's record of the last graded step.
-
-    Args:
-        tree: the job.
-        folders: the folder of the trial, or of its steps in order.
-    """
+    """Read our verifier's record of the last graded step, in the folders of a trial or of its steps."""
     file = named_file(tree, folders)
     for folder in reversed(folders):
         path = tree.file(folder, _JUDGMENT)
@@ -73,12 +57,8 @@ def read_judgment(tree: Tree, folders: Sequence[Path]) -> Judgment:
 def attribute(tree: Tree, trials: Sequence[Trial], judgments: Mapping[str, Judgment]) -> list[Trial]:
     """Set the origin and the judge of every attempt, and give its task our name.
 
-    An ungraded attempt gets the origin of the others at its task, or else of the whole job.
-
-    Args:
-        tree: the job.
-        trials: in any order.
-        judgments: by name of the trial.
+    An ungraded attempt gets the origin of the others at its task, or else of the whole job. `judgments` are
+    by name of the trial.
     """
     found: list[Trial] = []
     names: dict[tuple[Origin, str], set[str]] = defaultdict(set)

@@ -1,7 +1,5 @@
 """Find the report or brief that an attempt submitted, or why there is none."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -9,20 +7,14 @@ from typing import Any
 from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_text
 from flows.schema.harbor import ReportState
 
-REPORT, BRIEF = "report.docx", "brief.md"
-"""File that an agent submits for MissionReport and for MA-Bench."""
+REPORT, BRIEF = "report.docx", "brief.md"  # file that an agent submits for MissionReport and for MA-Bench
 
 _USUAL = "artifacts/app/outputs"
 _STATES = {state.value: state for state in (ReportState.missing, ReportState.corrupt, ReportState.empty)}
 
 
 def named_file(tree: Tree, folders: Sequence[Path]) -> str:
-    """Return the name of the file to submit, by the artifacts that Harbor was to collect.
-
-    Args:
-        tree: the job.
-        folders: the folder of the trial, or of its steps in order.
-    """
+    """Return the name of the file to submit, by the artifacts that Harbor was to collect."""
     asked = {_source(entry) for folder in folders for entry in _manifest(tree, folder)}
     return BRIEF if BRIEF in asked and REPORT not in asked else REPORT
 
@@ -30,13 +22,9 @@ def named_file(tree: Tree, folders: Sequence[Path]) -> str:
 def find_report(
     tree: Tree, folders: list[Path], format_error: str | None, name: str
 ) -> tuple[str | None, ReportState, str]:
-    """Find the file collected from the last step that has one.
+    """Find the file collected from the last step that has one, in the folders of a trial or of its steps.
 
-    Args:
-        tree: the job.
-        folders: the folder of the trial, or of its steps in order.
-        format_error: the verifier's error for a file that it could not grade.
-        name: name of the file.
+    `format_error` is the verifier's, for a file that it could not grade.
 
     Returns:
         Path within the job; its state; why it is not readable. An existing file counts as `readable`
@@ -91,6 +79,5 @@ def _manifest(tree: Tree, folder: Path) -> list[dict[str, Any]]:
 
 
 def _source(fields: dict[str, Any]) -> str:
-    """Return the name of a manifest entry's file."""
     source = as_text(fields.get("source")) or ""
     return PurePosixPath(source.replace("\\", "/")).name.lower()

@@ -1,7 +1,5 @@
 """Read an attempt's reward from Harbor's result or the verifier's files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +14,8 @@ def read_reward(
 ) -> tuple[float | None, str]:
     """Return the reward and its file; None and no file if no reward is a finite number.
 
-    Harbor's result takes precedence over the verifier's files; disagreement is noted. Rewards of several
-    steps are ignored, as only Harbor knows how to combine them.
-
-    Args:
-        tree: the job.
-        folder: the trial's folder.
-        result: its result.json; empty without one.
-        step_folders: the folders of its files.
+    Harbor's result, empty without one, takes precedence over the verifier's files; disagreement is noted.
+    Rewards of several steps are ignored, as only Harbor knows how to combine them.
     """
     written = _of_result(result) + (
         _of_files(tree, folder, step_folders[0]) if len(step_folders) == 1 else []

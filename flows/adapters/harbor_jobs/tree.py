@@ -1,7 +1,5 @@
 """Access to files of an untrusted job tree; nothing outside it is read."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping
@@ -11,8 +9,7 @@ from typing import Any, cast
 from flows.common.untrusted import PathRefused, first_link, inside, open_inside
 from flows.schema.harbor import Damage
 
-MAX_BYTES = 64 * 1024 * 1024
-"""Larger files are skipped with a note: results and verdicts are kilobytes."""
+MAX_BYTES = 64 * 1024 * 1024  # larger files are skipped with a note: results and verdicts are kilobytes
 
 
 class Tree:

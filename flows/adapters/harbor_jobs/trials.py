@@ -1,7 +1,5 @@
 """Read a `Trial` from the undamaged files of its folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +105,6 @@ def config_agent(tree: Tree, folder: Path) -> tuple[str, str]:
 
 
 def _faults(result: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[Fault, ...]:
-    """Return the exceptions of a trial, then of its steps."""
     found: list[Fault] = []
     for phase in (result, *steps):
         info = as_dict(phase.get("exception_info"))

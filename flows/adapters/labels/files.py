@@ -1,7 +1,5 @@
 """Read experts' labels from files and folders, and name everything that is wrong with them."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
@@ -13,8 +11,7 @@ from flows.schema.verdict import ExpertLabel
 
 COLUMNS = ("condition", "scenario_id", "seed", "item_id", "label")
 """One row per item of one brief; `rater` is optional, other columns are ignored."""
-NOBODY = "expert"
-"""The rater if a file names none."""
+NOBODY = "expert"  # the rater if a file names none
 
 _PASSED = {"pass": True, "fail": False}
 _SUFFIXES = (".csv", ".xlsx")

@@ -1,7 +1,5 @@
 """Workbooks that an expert fills in: items and briefs in random order, without the names of models."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 import zipfile
@@ -63,14 +61,10 @@ def write_sheet(
     briefs: Sequence[tuple[str, str, Sequence[Item]]],
     scenarios: Mapping[str, Scenario],
 ) -> None:
-    """Write the workbook of one rater.
+    """Write the workbook of one rater on a sample, by whose name `read_sheet` finds the briefs.
 
-    Args:
-        path: the file.
-        rater: name of the rater.
-        sample: name of the sample, by which `read_sheet` finds the briefs.
-        briefs: in order the code, the text and the items of each.
-        scenarios: the scenario of each code; a task's expert report is shown too.
+    `briefs` has in order the code, the text and the items of each, `scenarios` the scenario of each code; a
+    task's expert report is shown too.
     """
     book = Workbook()
     about: Any = book.active
@@ -169,7 +163,6 @@ def _set_heights(sheet: Any) -> None:
 
 
 def _show(book: Workbook, name: str, title: str, text: str) -> None:
-    """Add a sheet with a text, a paragraph in each row."""
     sheet: Any = book.create_sheet(name)
     sheet.column_dimensions["A"].width = 95
     back = _put(sheet, 1, 1, f"{title} (back to {LABELS})")
@@ -185,9 +178,7 @@ def read_sheet(
 ) -> tuple[list[ExpertLabel], list[StaffbenchError]]:
     """Read a filled workbook, also one that LibreOffice or Excel saved again.
 
-    Args:
-        path: the file.
-        briefs: returns what the codes of a sample stand for, by code; of briefs that are stored today.
+    `briefs` returns what the codes of a sample stand for, by code; of briefs that are stored today.
 
     Returns:
         The labels, and every fault with its cell: another word than the row offers, a code that no stored

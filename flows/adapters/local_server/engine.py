@@ -5,8 +5,6 @@ not check whether a prompt fits. This module uses its C functions and three more
 signatures from the `llama.h` that the binding ships (ik_llama.cpp; version 0.1.5 of the binding).
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import importlib
@@ -35,28 +33,17 @@ _DIGEST_CHARS = 12
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the next token is chosen.
+    """How the next token is chosen."""
 
-    Attributes:
-        temperature: divides the logits; 0 for the most likely token.
-        top_p: probability mass of the most likely tokens to sample from, in (0, 1] (nucleus sampling,
-            Holtzman et al. 2020).
-        seed: random seed; the same seed on the same machine gives the same text.
-    """
-
-    temperature: float
+    temperature: float  # divides the logits; 0 for the most likely token
+    # Probability mass of the most likely tokens to sample from, in (0, 1] (nucleus sampling, Holtzman et al.
+    # 2020).
     top_p: float
-    seed: int
+    seed: int  # random seed; the same seed on the same machine gives the same text
 
 
 def choose(logits: NDArray[np.float32], sampling: Sampling, draw: np.random.Generator) -> int:
-    """Choose the next token.
-
-    Args:
-        logits: logits of the vocabulary, float32.
-        sampling: sampling parameters.
-        draw: random generator; unused at temperature 0.
-    """
+    """Choose the next token by the vocabulary's float32 logits; `draw` is unused at temperature 0."""
     if sampling.temperature == 0:
         return int(logits.argmax())
     scaled = logits.astype(np.float64) / sampling.temperature
@@ -103,12 +90,9 @@ class Engine:
         self.name = f"{file.name}@sha256:{digest[:_DIGEST_CHARS]}"
 
     def read_messages(self, messages: Sequence[tuple[str, str]]) -> list[int]:
-        """Tokenize messages in the file's chat template.
+        """Tokenize messages, the role and content of each turn, in the file's chat template.
 
         A message's text is never parsed for special tokens, so a packet or a brief can't start a new turn.
-
-        Args:
-            messages: role and content of each turn.
 
         Raises:
             EngineError: llama.cpp does not know the template.
@@ -126,12 +110,7 @@ class Engine:
         return tokens
 
     def write(self, prompt: Sequence[int], max_tokens: int, sampling: Sampling) -> tuple[str, int, bool]:
-        """Generate from `prompt` until the model ends or `max_tokens` are reached.
-
-        Args:
-            prompt: from `read_messages`; must leave room for `max_tokens` in `context_tokens`.
-            max_tokens: maximum number of tokens.
-            sampling: sampling parameters.
+        """Generate from the tokens of `read_messages` until the model ends or `max_tokens` are reached.
 
         Returns:
             The text, its number of tokens, and whether the model ended.

@@ -1,15 +1,11 @@
 """Find a GGUF file, and report why it can't be used."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 
-PACKAGE = "package:"
-"""Prefix of the name of an installed package with a GGUF file."""
+PACKAGE = "package:"  # prefix of the name of an installed package with a GGUF file
 
-INSTALL = "install the extra `local`: make local"
-"""Remedy for a missing package."""
+INSTALL = "install the extra `local`: make local"  # remedy for a missing package
 
 
 class EngineError(Exception):

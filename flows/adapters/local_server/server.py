@@ -7,8 +7,6 @@ not, `{"error": ...}`. It ends when its standard input is closed, so it never ou
 Unlike other servers it rejects unknown fields, and prompts that do not fit with their reply.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

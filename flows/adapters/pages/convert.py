@@ -8,8 +8,6 @@ and URLs; by default LibreOffice fetches linked pictures.
 # pypdfium2 ships no complete types:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -26,8 +24,7 @@ from typing import Any
 from flows.adapters.pages.draw import opened, png_of
 from flows.adapters.pages.fonts import Fonts, named_fonts
 
-SECONDS = 120.0
-"""Limit of one conversion; a page takes two to four seconds, most of it LibreOffice's start."""
+SECONDS = 120.0  # limit of one conversion; a page takes two to four seconds, most of it LibreOffice's start
 
 _TRIES = 2  # LibreOffice now and then aborts at its start, and not again with the same file
 _BY_SIGNAL = 128
@@ -51,21 +48,13 @@ _SETTINGS = re.compile(rb"<(\w+:)?settings\b[^>]*(?<!/)>")
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A document as pages.
+    """A document as pages."""
 
-    Attributes:
-        pages: number of pages; None, never 0, if not counted.
-        images: the first pages as PNG, in order; empty if not requested.
-        fonts: of the rendering; None if there is none.
-        renderer: program and version, as printed next to a page count; None if there is none.
-        reason: why `pages` is None; empty if it isn't.
-    """
-
-    pages: int | None
-    images: tuple[bytes, ...] = ()
-    fonts: Fonts | None = None
-    renderer: str | None = None
-    reason: str = ""
+    pages: int | None  # number of pages; None, never 0, if not counted
+    images: tuple[bytes, ...] = ()  # the first pages as PNG, in order; empty if not requested
+    fonts: Fonts | None = None  # of the rendering; None if there is none
+    renderer: str | None = None  # program and version, as printed next to a page count; None if there is none
+    reason: str = ""  # why `pages` is None; empty if it isn't
 
     def __str__(self) -> str:
         """Format as one line: `2 pages (LibreOffice 7.4.7.2; fonts drawn: ...)`, or the reason."""
@@ -179,7 +168,6 @@ def _convert(converter: Path, source: Path, folder: Path, seconds: float, number
 
 
 def _profile(profile: Path) -> Path:
-    """Write a user profile into a new folder."""
     items = [
         f'<item oor:path="/org.openoffice.{path}"><prop oor:name="{name}" oor:op="fuse">'
         f"<value>{value}</value></prop></item>"

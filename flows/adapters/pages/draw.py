@@ -3,8 +3,6 @@
 # pypdfium2 and Pillow ship no complete types:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
-from __future__ import annotations
-
 import io
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -20,15 +18,10 @@ MAX_PIXELS = 2_000  # of the longer side of an image
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A page of a PDF.
+    """A page of a PDF."""
 
-    Attributes:
-        pages: number of pages; None if it can't be opened.
-        png: the page; None if it is missing or can't be rendered.
-    """
-
-    pages: int | None
-    png: bytes | None
+    pages: int | None  # number of pages; None if it can't be opened
+    png: bytes | None  # the page; None if it is missing or can't be rendered
 
 
 def draw_page(data: bytes, number: int) -> Drawn:

@@ -34,19 +34,14 @@ _SAME_WIDTHS = {
 
 @dataclass(frozen=True, slots=True)
 class Fonts:
-    """Fonts of one rendering.
+    """Fonts of one rendering."""
 
-    Attributes:
-        named: fonts of the file's text, by number of characters, most first; None if unknown (not a
-            Word file, or parts could not be read).
-        drawn: fonts of the rendering, sorted.
-        replaced: fonts of `named` that were replaced in the rendering. Lines and pages may then break
-            elsewhere than in Word, unless the widths are equal. Fonts of table styles, East Asian and
-            right-to-left text are ignored.
-    """
-
+    # Fonts of the file's text, by number of characters, most first; None if unknown (not a Word file, or
+    # parts could not be read).
     named: tuple[str, ...] | None
-    drawn: tuple[str, ...]
+    drawn: tuple[str, ...]  # fonts of the rendering, sorted
+    # Fonts of `named` that were replaced in the rendering. Lines and pages may then break elsewhere than in
+    # Word, unless the widths are equal. Fonts of table styles, East Asian and right-to-left text are ignored.
     replaced: tuple[str, ...] | None
 
     @classmethod
@@ -114,7 +109,6 @@ class _Styles:
         self._base = self._font(child(root, "w:docDefaults", "w:rPrDefault", "w:rPr")) or "Times New Roman"
 
     def _font(self, properties: Element | None) -> str:
-        """Return the font in run properties; may be empty."""
         fonts = child(properties, "w:rFonts")
         for name in ("w:ascii", "w:hAnsi"):
             themed = attribute(fonts, f"{name}Theme")[:5]  # 'majorHAnsi', 'minorAscii', ...

@@ -1,7 +1,5 @@
 """Build inserted blocks in the formatting of their surroundings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -28,19 +26,12 @@ _PAGE, _MARGIN, _LEAST, _APART = 12240, 1440, 1440, 120
 
 @dataclass(slots=True)
 class Builder:
-    """Builds blocks for one spot of a document.
+    """Builds blocks for one spot of a document."""
 
-    Attributes:
-        body: `w:body` of the document.
-        styles: its styles.
-        container: the body, cell, header, text box or control that the blocks go into.
-        after: the element before them; None at the start of the body.
-    """
-
-    body: Element
-    styles: Styles
-    container: Element
-    after: Element | None
+    body: Element  # `w:body` of the document
+    styles: Styles  # its styles
+    container: Element  # the body, cell, header, text box or control that the blocks go into
+    after: Element | None  # the element before them; None at the start of the body
     _running: ListPlace | None = None  # the numbered list that the next number goes on with
 
     def build(self, blocks: Sequence[Block]) -> list[Element]:

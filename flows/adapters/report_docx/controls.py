@@ -1,7 +1,5 @@
 """Content controls (structured document tags, ECMA-376 part 1, 17.5.2): types, content and locks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -209,13 +207,10 @@ def _content_locked(control: Element) -> bool:
 
 
 def refuse_locked(element: Element, where: str, *, deleting: bool = False, beside: bool = False) -> None:
-    """Reject an edit of locked content.
+    """Reject an edit of locked content: of an element, or of the control with the content.
 
-    Args:
-        element: the edited element, or the control with the content.
-        where: the place, for the message.
-        deleting: whether `element` is deleted with all controls in it.
-        beside: whether something is inserted next to `element`, which is not changed.
+    `deleting` says that all controls in it go too, `beside` that something is inserted next to it, which does
+    not change it.
 
     Raises:
         EditError: a control around it, itself or one in it is locked.

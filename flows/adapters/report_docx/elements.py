@@ -1,7 +1,5 @@
 """Create, traverse and read WordprocessingML elements, of python-docx's classes."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Iterator

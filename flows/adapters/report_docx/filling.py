@@ -1,7 +1,5 @@
 """Fill content controls by type, like Word."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 
@@ -38,13 +36,10 @@ _CENTURY = 2000  # of a year of two digits
 
 
 def fill_control(control: Element, text: str, where: str) -> None:
-    """Write a text into a control and mark it as filled.
+    """Write a cleaned text into a control (`w:sdt`) and mark it as filled.
 
-    Args:
-        control: `w:sdt` in a document.
-        text: cleaned text. For a checkbox a word such as `checked`; for a date any date that
-            `read_date` reads; for a dropdown one of its choices.
-        where: the place, for errors.
+    For a checkbox it is a word such as `checked`; for a date any date that `read_date` reads; for a dropdown
+    one of its choices.
 
     Raises:
         EditError: the control is locked, takes no text, or does not take this one.
@@ -206,11 +201,8 @@ def read_date(text: str, form: str = "") -> date | None:
     """Parse a date; None if there is none or it is ambiguous.
 
     Accepts ISO (2031-04-30), 20310430, English month names (30 April 2031, 30Apr31, April 30, 2031) and
-    digits only (04/30/2031) in the order of `form`, as they are ambiguous.
-
-    Args:
-        text: the text.
-        form: date format of the control, as Word writes it, such as `d MMMM yyyy`.
+    digits only (04/30/2031) in the order of `form`, as they are ambiguous: the date format of the control, as
+    Word writes it, such as `d MMMM yyyy`.
     """
     text = " ".join(text.split())
     for shape in _FORMS:
@@ -244,9 +236,7 @@ def _day(year: int, month: int, day: int) -> date | None:
 def show_date(day: date, form: str) -> str | None:
     """Format a day in a Word date format; None if the format has unsupported parts.
 
-    Args:
-        day: the day.
-        form: such as `dddd, d MMMM yyyy`; literal text is in apostrophes.
+    A format is such as `dddd, d MMMM yyyy`; literal text is in apostrophes.
     """
     shown = ""
     for quoted, code, between, unknown in _TOKEN.findall(form):

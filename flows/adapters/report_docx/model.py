@@ -1,7 +1,5 @@
 """Public types: places, blocks and edit errors."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -34,34 +32,27 @@ class EditError(StaffbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Something in the document that can be read, set, or have blocks put after it.
+    """Something in the document that can be read, set, or have blocks put after it."""
 
-    Attributes:
-        place_id: where it is: `p7` paragraph of the body, `t2` table, `t2r3c1` the cell in row 3 at
-            column 1 of its grid, `t2r3c1p2` a paragraph of a cell, `s4` content control (structured
-            document tag), `x1` text box, `h1p2` and `f1t1r1c1` places of a header and of a footer. It is
-            counted in the document as it stands, so any edit may renumber those behind it.
-        kind: what it is.
-        text: what is read there, as if tracked changes were accepted; lines are parted by a line feed.
-            Empty for a control that still shows its prompt, and for what holds places of its own (`hint`
-            says so): their texts are its text. A checkbox reads `checked` or `unchecked`.
-        style: Word's name of its style; of its first paragraph where it holds some; empty for a table
-            without one.
-        level: of a heading (0 for the title) or a list item (from 1); None for all else.
-        hint: what a writer should know, parts parted by `; `. For a control its title and tag, its type
-            (text, rich text, date, dropdown, combo box, checkbox, ...), its choices, its prompt and its
-            lock. For other places `placeholder` where the text looks like one that should be replaced,
-            `tracked changes`, what it holds, and how many cells it spans.
-        unfilled: it shows a prompt, or text that looks like a placeholder.
-    """
-
+    # Where it is: `p7` paragraph of the body, `t2` table, `t2r3c1` the cell in row 3 at column 1 of its grid,
+    # `t2r3c1p2` a paragraph of a cell, `s4` content control (structured document tag), `x1` text box, `h1p2`
+    # and `f1t1r1c1` places of a header and of a footer. It is counted in the document as it stands, so any
+    # edit may renumber those behind it.
     place_id: str
-    kind: PlaceKind
+    kind: PlaceKind  # what it is
+    # What is read there, as if tracked changes were accepted; lines are parted by a line feed. Empty for a
+    # control that still shows its prompt, and for what holds places of its own (`hint` says so): their texts
+    # are its text. A checkbox reads `checked` or `unchecked`.
     text: str
+    # Word's name of its style; of its first paragraph where it holds some; empty for a table without one.
     style: str
-    level: int | None = None
+    level: int | None = None  # of a heading (0 for the title) or a list item (from 1); None for all else
+    # What a writer should know, parts parted by `; `. For a control its title and tag, its type (text, rich
+    # text, date, dropdown, combo box, checkbox, ...), its choices, its prompt and its lock. For other places
+    # `placeholder` where the text looks like one that should be replaced, `tracked changes`, what it holds,
+    # and how many cells it spans.
     hint: str = ""
-    unfilled: bool = False
+    unfilled: bool = False  # it shows a prompt, or text that looks like a placeholder
 
 
 @dataclass(frozen=True, slots=True)

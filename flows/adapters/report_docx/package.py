@@ -1,7 +1,5 @@
 """Open Word files within the readers' limits, and write them reproducibly."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """Find the places of a document in order."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -66,11 +64,7 @@ def find_places(
 ) -> list[Found]:
     """Return all places of a document, numbered.
 
-    Args:
-        styles: its styles and lists.
-        body: `w:body`.
-        heads: headers with the pages they stand on, empty for all; in the order of the sections.
-        feet: the same for footers.
+    Headers and footers come in the order of the sections, with the pages they stand on, empty for all.
     """
     finder = _Finder(styles)
     found = list(finder.blocks(body, _Scope("")))

@@ -1,7 +1,5 @@
 """Delete paragraphs and controls, and clean up after an edit: comments, bookmarks, twins of boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import deepcopy
 

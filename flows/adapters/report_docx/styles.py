@@ -161,12 +161,7 @@ class Styles:
         return ListPlace(number_id, depth, "bullet" if form == "bullet" else "number")
 
     def ensure(self, name: str, kind: str = "paragraph") -> str:
-        """Id of the style with this name, which is added if there is none.
-
-        Args:
-            name: one that the blank document has.
-            kind: `paragraph` or `table`.
-        """
+        """Id of the style with this name, of the blank document's, which is added if there is none."""
         found = self.id_of(name, kind)
         if found is not None:
             return found

@@ -1,7 +1,5 @@
 """Rows and tables: add a row, delete one, build a table that looks like its neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import deepcopy
 
@@ -46,13 +44,9 @@ _LETTER, _MARGIN = 120, 230  # of 11-point text and of a cell, in twentieths of 
 def add_row(cell: Element, texts: Sequence[str], where: str) -> None:
     """Insert a row after that of `cell`, with its formatting; after a header row with that of the next row.
 
-    Cells that are merged downwards through the row are merged through the new one too, and take no text.
-    A control in a cell is filled; the new row's controls are copies with their own ids.
-
-    Args:
-        cell: a cell, or anything within one.
-        texts: cleaned texts of the new row's cells from left to right.
-        where: the place, for errors.
+    Cells that are merged downwards through the row are merged through the new one too, and take no text. A
+    control in a cell is filled; the new row's controls are copies with their own ids. `cell` may be anything
+    within one; `texts` are cleaned, of the new cells from left to right.
 
     Raises:
         EditError: it is no cell, the number of texts is wrong, or a control refuses its text.
@@ -176,14 +170,10 @@ def delete_row(cell: Element, where: str) -> None:
 def build_table(
     rows: Sequence[Sequence[str]], *, header: bool, width: int, style_id: str, model: Element | None
 ) -> Element:
-    """Build a table of `width`, in the formatting of `model` or of the style.
+    """Build a table in the formatting of `model`, or else of the style; `width` is in twentieths of a point.
 
-    Args:
-        rows: cleaned texts with inline marks.
-        header: whether the first row is a header, repeated on each page.
-        width: in twentieths of a point.
-        style_id: id of a table style, used without a model.
-        model: a table of at least two rows and columns.
+    Texts are cleaned, with inline marks. A header row is repeated on each page. A model has at least two rows
+    and columns.
     """
     widths = column_widths(rows, width)
     grid = make("w:tblGrid", *(make("w:gridCol", w=str(each)) for each in widths))
@@ -238,12 +228,7 @@ def _cell(text: str, width: int, model: Element | None, *, heads: bool) -> Eleme
 def column_widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
     """Compute column widths that fill `width`, avoid breaking words and give long texts more space.
 
-    Args:
-        rows: texts, every row equally long.
-        width: in twentieths of a point.
-
-    Returns:
-        Widths that sum to `width`.
+    They are in twentieths of a point and sum to `width`; every row is equally long.
     """
     columns = ["\n".join(column) for column in zip(*rows, strict=True)]
     least = [_MARGIN + _LETTER * max(map(len, column.split()), default=0) for column in columns]

@@ -1,7 +1,5 @@
 """Write text into paragraphs and runs, keeping formatting and removing tracked changes and prompts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from copy import deepcopy
@@ -63,12 +61,10 @@ def emphasise(look: Element, *, bold: bool = False, italic: bool = False) -> Non
 
 
 def clean_look(look: Element | None, *, prompt: bool = False, bare: bool = False) -> Element | None:
-    """A copy of run properties fit for new text.
+    """A copy of run properties (`w:rPr`) fit for new text.
 
-    Args:
-        look: the `w:rPr` of what stood there.
-        prompt: it was a prompt, whose grey, slant and background don't belong to the answer.
-        bare: the new text says itself what is bold and italic.
+    A `prompt` has grey, slant and background that don't belong to the answer; where `bare`, the new text says
+    itself what is bold and italic.
     """
     if look is None:
         return None
@@ -96,17 +92,14 @@ def look_of(paragraph: Element, skipped: Sequence[Element] = ()) -> Element | No
 def write_paragraph(
     paragraph: Element, text: str, *, prompt: bool = False, base: Element | None = None
 ) -> None:
-    """Replace the text of a paragraph; each further line becomes a paragraph like it.
+    """Replace the text of a paragraph (`w:p`); each further line becomes a paragraph like it.
 
-    Pictures, text boxes, page breaks and bookmarks stay. Leading runs whose text the new text repeats stay
-    as they are, so that a bold label before a prompt remains bold. In a paragraph that had line breaks
-    of its own, a line feed is a line break again.
+    Pictures, text boxes, page breaks and bookmarks stay. Leading runs whose text the new text repeats stay as
+    they are, so that a bold label before a prompt remains bold. In a paragraph that had line breaks of its
+    own, a line feed is a line break again.
 
-    Args:
-        paragraph: `w:p`, in a document.
-        text: cleaned text with inline marks.
-        prompt: what stands there is a prompt, whatever it looks like.
-        base: run properties for the text; None for those of what stands there.
+    The text is cleaned, with inline marks. Where `prompt`, what stands there is one, whatever it looks like.
+    The text gets the run properties `base`; None for those of what stands there.
     """
     lines = [text] if any(map(is_line_break, live(paragraph))) else text.split("\n")
     marked = has_marks(text)
@@ -201,7 +194,6 @@ def _without_text(run: Element) -> Element | None:
 
 
 def _accept_mark(paragraph: Element) -> None:
-    """Drop tracked changes of the paragraph's mark and properties."""
     remove(child(paragraph, "w:pPr", "w:pPrChange"))
     mark: Any = child(paragraph, "w:pPr", "w:rPr")
     if mark is not None:

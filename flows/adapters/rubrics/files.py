@@ -1,7 +1,5 @@
 """Rubrics as spreadsheets, CSV, JSON and JSON lines: one row an item, the same columns in each."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -26,19 +24,14 @@ _WIDTH = 110  # of lines in YAML
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """One row of a file.
+    """One row of a file."""
 
-    Attributes:
-        fields: values by field; texts are trimmed, `source` is a list of `document` and `quote`.
-        place: where the row is, as `row 23`.
-        places: where each field is, as `Items!F23`; without the fields of formats that have no cells.
-        unread: fields whose cells hold neither text nor number.
-    """
-
+    # Values by field; texts are trimmed, `source` is a list of `document` and `quote`.
     fields: Mapping[str, Any]
-    place: str
+    place: str  # where the row is, as `row 23`
+    # Where each field is, as `Items!F23`; without the fields of formats that have no cells.
     places: Mapping[str, str] = field(default_factory=dict[str, str])
-    unread: AbstractSet[str] = frozenset()
+    unread: AbstractSet[str] = frozenset()  # fields whose cells hold neither text nor number
 
     def where(self, name: str) -> str:
         """Return the place of a field."""
@@ -48,12 +41,10 @@ class FileRow:
 def read_rows(
     path: Path, documents: Sequence[str], problems: list[StaffbenchError] | None = None
 ) -> list[FileRow]:
-    """Read the rows of a rubric.
+    """Read the rows of a rubric: `.xlsx`, `.csv` (comma, semicolon or tab), `.json` (a list) or `.jsonl`.
 
-    Args:
-        path: `.xlsx`, `.csv` (comma, semicolon or tab), `.json` (a list) or `.jsonl`.
-        documents: names of the scenario's documents, by which the column `source` is read.
-        problems: unknown columns and unusable cells are added here; None to raise them together.
+    The column `source` is read by the names of the scenario's documents. Unknown columns and unusable cells
+    are added to `problems`; None raises them together.
 
     Raises:
         ConfigError: no such file, or another format.
@@ -190,13 +181,9 @@ def _source(text: str, documents: Sequence[str]) -> object:
 
 
 def write_rows(path: Path, items: Sequence[Item], dimensions: Dimensions, documents: Sequence[str]) -> None:
-    """Write a rubric in the format of the file's suffix; an existing file is replaced.
+    """Write a rubric in the format of the file's suffix (see `read_rows`); an existing file is replaced.
 
-    Args:
-        path: `.xlsx`, `.csv`, `.json` or `.jsonl`.
-        items: the rubric.
-        dimensions: its classes; a workbook offers them in drop-down lists.
-        documents: names of the scenario's documents, listed in a workbook.
+    A workbook offers the classes of `dimensions` in drop-down lists, and lists the documents.
 
     Raises:
         ConfigError: another suffix.

@@ -6,8 +6,6 @@ and `tags`. PRBench (Akyürek et al. 2025): one task each, with `rubric`: a list
 `rubric.json` or `config.json`, or the index of tasks: a list of criteria with points.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -24,25 +22,17 @@ from flows.readers.text.decode import decoded
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The rubric of one example.
+    """The rubric of one example."""
 
-    Attributes:
-        form: `healthbench`, `prbench` or `mission_report`.
-        example: name of the example in its file; empty if the file has none.
-        rows: items with points of their own.
-    """
-
-    form: str
-    example: str
-    rows: Sequence[FileRow]
+    form: str  # `healthbench`, `prbench` or `mission_report`
+    example: str  # name of the example in its file; empty if the file has none
+    rows: Sequence[FileRow]  # items with points of their own
 
 
 def read_published(path: Path, example: str | None) -> Published | None:
-    """Read the rubric of one example, or return None for a file of another form.
+    """Read the rubric of one example (JSON, JSON lines or Parquet); None for a file of another form.
 
-    Args:
-        path: JSON, JSON lines or Parquet.
-        example: name or number (from 1) of the example; None if the file holds one.
+    `example` is its name or number (from 1); None if the file holds one.
 
     Raises:
         ConfigError: no such example, or several and none named.

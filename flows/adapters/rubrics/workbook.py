@@ -1,7 +1,5 @@
 """A rubric as an Excel workbook: drop-down lists, a sheet that explains the columns, places of cells."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,15 +52,10 @@ class Unusable(str):
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The cells of one sheet, or of a CSV file, from its first row.
+    """The cells of one sheet, or of a CSV file, from its first row."""
 
-    Attributes:
-        name: of the sheet; None for CSV.
-        rows: values by row and column; `Unusable` for a cell that can't be taken.
-    """
-
-    name: str | None
-    rows: Sequence[Sequence[object]]
+    name: str | None  # of the sheet; None for CSV
+    rows: Sequence[Sequence[object]]  # values by row and column; `Unusable` for a cell that can't be taken
 
     def place(self, row: int, column: int) -> str:
         """Return the address of a cell, as `Items!F23`; both numbers count from 0."""
@@ -171,7 +164,6 @@ def _fill(cell: Any, value: object, path: Path, what: str) -> None:
 
 
 def _lists(book: Workbook, sheet: Worksheet, dimensions: Dimensions, documents: Sequence[str]) -> None:
-    """Add the sheet of lists, and the drop-down lists that point to it."""
     lists = book.create_sheet("Lists")
     columns: dict[str, Sequence[str | int]] = {
         "step": dimensions.steps,

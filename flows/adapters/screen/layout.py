@@ -1,7 +1,5 @@
 """Fit words and tables into the width of a terminal."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -15,10 +13,7 @@ _JOINTS = re.compile(r"(?<=[^\s\-_./:;,·])([\-_./:;,·]+)(?=[^\s\-_./:;,·])")
 def fitting_widths(rows: Sequence[Sequence[str]], words: AbstractSet[int], width: int) -> list[int] | None:
     """Return the widths of a table's columns, in terminal cells; None if it can't fit.
 
-    Args:
-        rows: cells, the header first.
-        words: places of the columns that may wrap; of the others only the header may.
-        width: of the terminal.
+    Rows begin with the header. Columns at the places in `words` may wrap; of the others only the header may.
     """
     columns = list(zip(*rows, strict=True))
     widths = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns]
@@ -44,10 +39,8 @@ def fitting_widths(rows: Sequence[Sequence[str]], words: AbstractSet[int], width
 def wrapped(text: str, width: int, *, breaks_names: bool = True) -> list[str]:
     """Wrap a text between words and behind joints of names; a longer piece has a line of its own.
 
-    Args:
-        text: of one or more lines.
-        width: in terminal cells.
-        breaks_names: False to keep names whole, such as paths and addresses that a person copies.
+    `width` is in terminal cells. Without `breaks_names`, names stay whole, such as paths that a person
+    copies.
     """
     lines: list[str] = []
     for paragraph in text.split("\n"):

@@ -1,7 +1,5 @@
 """Progress of a run, and its calls so far, as a line."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,42 +7,25 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class CallCounts:
-    """Calls of a run so far.
+    """Calls of a run so far."""
 
-    Attributes:
-        replayed: answered from the store.
-        paid: answered by a model, at a price or without one.
-        failed: without an answer after all attempts.
-        in_flight: in flight.
-        usd: price of the paid ones; a lower bound if `usd_is_bound`.
-        usd_is_bound: True if the price of some calls is unknown.
-    """
-
-    replayed: int = 0
-    paid: int = 0
-    failed: int = 0
+    replayed: int = 0  # answered from the store
+    paid: int = 0  # answered by a model, at a price or without one
+    failed: int = 0  # without an answer after all attempts
     in_flight: int = 0
-    usd: float = 0.0
-    usd_is_bound: bool = False
+    usd: float = 0.0  # price of the paid ones; a lower bound if `usd_is_bound`
+    usd_is_bound: bool = False  # True if the price of some calls is unknown
 
 
 @dataclass
 class Progress:
-    """Progress counts and their display.
+    """Progress counts and their display."""
 
-    Attributes:
-        expected: number of runs by stage.
-        calls: returns the calls so far; None without calls.
-        done: number of finished runs by stage.
-        skipped: number of runs finished by an earlier run.
-        started: monotonic time, in seconds.
-    """
-
-    expected: dict[str, int]
-    calls: Callable[[], CallCounts] | None
-    done: dict[str, int] = field(default_factory=dict[str, int])
-    skipped: int = 0
-    started: float = field(default_factory=time.monotonic)
+    expected: dict[str, int]  # number of runs by stage
+    calls: Callable[[], CallCounts] | None  # returns the calls so far; None without calls
+    done: dict[str, int] = field(default_factory=dict[str, int])  # number of finished runs by stage
+    skipped: int = 0  # number of runs finished by an earlier run
+    started: float = field(default_factory=time.monotonic)  # monotonic time, in seconds
 
     def step(self, stage: str, skipped: bool) -> None:
         """Count a run of `stage` as done or skipped."""
@@ -72,9 +53,8 @@ class Progress:
     def line(self, width: int | None = None) -> str:
         """Progress as one line.
 
-        Args:
-            width: columns of a live line, which omits finished stages and then what does not fit; None
-                for everything.
+        A live line of `width` columns omits finished stages and then what does not fit; None shows
+        everything.
         """
         parts = [f"{self.share:4.0%}", clock(self.elapsed_s)]
         if self.left_s is not None:

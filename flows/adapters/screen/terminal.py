@@ -1,7 +1,5 @@
 """Terminal output of a run: progress, tables and notes."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Generator, Sequence
@@ -73,12 +71,7 @@ class Screen:
     """Writes to the terminal; results to standard output, everything else to standard error."""
 
     def __init__(self, *, wide: bool = False, only_this_run: bool = False) -> None:
-        """Open the screen.
-
-        Args:
-            wide: True to show leaderboards with all their columns.
-            only_this_run: True to show only the rows of this run.
-        """
+        """Open the screen; `wide` shows all columns of leaderboards, `only_this_run` its rows alone."""
         self.wide = wide
         self.only_this_run = only_this_run
         self._out = _Console()
@@ -148,17 +141,11 @@ class Screen:
         words: int | AbstractSet[int] = 1,
         caption: str = "",
     ) -> None:
-        """Write a table, or, where it does not fit, each row as a list of its cells.
+        """Write a table, header first, or, where it does not fit, each row as a list of its cells.
 
         Columns of words wrap between words and behind the signs that join names, never elsewhere; numbers do
-        not wrap.
-
-        Args:
-            title: above the table.
-            rows: cells, the header first.
-            marked: for each row after the header, whether it is highlighted.
-            words: how many of the first columns hold words, or their places.
-            caption: below the title.
+        not wrap. `words` says how many of the first columns hold words, or their places; `marked` which rows
+        after the header are highlighted. The caption stands below the title.
         """
         shown = [[literal(cell) for cell in row] for row in rows]
         marks = [*marked, *([False] * (len(shown) - 1 - len(marked)))]

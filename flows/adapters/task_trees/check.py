@@ -1,7 +1,5 @@
 """Validate task trees (`staffbench validate benchmark=mission_report`), and build their table."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections import Counter
@@ -33,8 +31,7 @@ HEAD = (
 FACTS = ("title", "report_family", "setting", "reader", "length_limit")
 """Fields of a task in the columns after the first."""
 _USED = ("task.toml: metadata.synthetic", "task.toml: metadata.licence")  # shown on pages
-WORDS = 6
-"""Number of text columns in HEAD."""
+WORDS = 6  # number of text columns in HEAD
 
 _KINDS = {"docx": "Word", "docm": "Word", "dotx": "Word", "doc": "Word", "pdf": "PDF", "xlsx": "Excel",
           "xlsm": "Excel", "xls": "Excel"}  # fmt: skip
@@ -56,17 +53,11 @@ _STAND_IN = re.compile(
 
 @dataclass(slots=True)
 class TreeCheck:
-    """The result of validating task trees.
+    """The result of validating task trees."""
 
-    Attributes:
-        tasks: readable tasks, in order.
-        problems: errors; may be empty.
-        notes: remarks, one line each.
-    """
-
-    tasks: list[ReportTask] = field(default_factory=list[ReportTask])
-    problems: list[StaffbenchError] = field(default_factory=list[StaffbenchError])
-    notes: list[str] = field(default_factory=list[str])
+    tasks: list[ReportTask] = field(default_factory=list[ReportTask])  # readable tasks, in order
+    problems: list[StaffbenchError] = field(default_factory=list[StaffbenchError])  # errors; may be empty
+    notes: list[str] = field(default_factory=list[str])  # remarks, one line each
 
     def table(self) -> list[tuple[str, ...]]:
         """Return the specification's table, HEAD first."""
@@ -88,12 +79,9 @@ class TreeCheck:
 
 
 def check_tasks(roots: Sequence[Path], index: Sequence[IndexRow] = (), *, strict: bool = False) -> TreeCheck:
-    """Read and validate task trees.
+    """Read and validate task trees, with the rows of an index that should match them; empty for none.
 
-    Args:
-        roots: their folders.
-        index: rows of an index that should match them; empty for none.
-        strict: True if keys and fields that nothing uses are errors, not remarks.
+    Where `strict`, keys and fields that nothing uses are errors, not remarks.
 
     Returns:
         The result; an unreadable tree is a problem, and the others are still checked.

@@ -1,7 +1,5 @@
 """Files that only the verifier sees: `config.json`, the rubric and the expert's report."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, cast
@@ -145,7 +143,6 @@ def read_rubric(found: Found, config: Config) -> tuple[str, tuple[Criterion, ...
 
 
 def _criteria(found: Found, path: str, value: Any) -> tuple[tuple[Criterion, ...], dict[str, Any]]:
-    """Parse criteria; return them and their ignored fields."""
     extra: dict[str, Any] = {}
     criteria = criteria_of(value, found.root / path, found.problems, extra)
     return criteria, {f"{path}: criterion.{key}": values for key, values in extra.items()}

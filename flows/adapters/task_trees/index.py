@@ -11,8 +11,6 @@ have integers for points and JSON texts for lists.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownParameterType=false
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,8 +30,7 @@ from flows.schema.report_task import Criterion, ReportTask, RubricTotals
 
 _TEXTS = ("task_id", "title", "report_family", "setting", "reader", "length_limit", "prompt")
 _PATHS = ("golden_report_path", "instruction_path", "rubric_path", "task_path")
-_OF_TASK = (*_TEXTS, "grading_guidance", "mean_score_pct")
-"""Columns that a task has under the same name."""
+_OF_TASK = (*_TEXTS, "grading_guidance", "mean_score_pct")  # columns that a task has under the same name
 _COUNTS = ("num_attachments", "rubric_count", "penalty_count")  # of the rubric, penalties included
 _POINTS = ("positive_points", "penalty_points")  # both as positive numbers
 
@@ -221,7 +218,6 @@ def _texts(row: dict[str, Any], fault: Any) -> dict[str, str | None]:
 
 
 def _list(value: Any, column: str, where: str, fault: Any) -> list[Any]:
-    """Read a list or a JSON list."""
     if isinstance(value, str):
         try:
             value = parse_json(value, f"{where}: {column}")
@@ -248,12 +244,7 @@ def _counts(row: dict[str, Any], attachments: int, totals: RubricTotals, fault: 
 
 
 def index_row(task: ReportTask, task_path: str) -> IndexRow:
-    """Convert a task to a row of the index.
-
-    Args:
-        task: read from its tree.
-        task_path: its folder, relative to the folder that the index is for, `tasks/psr-01`.
-    """
+    """Convert a task to a row of an index; `task_path` is its folder from there, `tasks/psr-01`."""
     return IndexRow(
         **{name: getattr(task, name) for name in _OF_TASK},
         attachments=tuple(f"{task_path}/{each.path}" for each in task.attachments),

@@ -1,7 +1,5 @@
 """Parse criteria with the documented field names or synonyms; other fields are kept and not used."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping
@@ -25,8 +23,7 @@ _POLARITIES = {
     **dict.fromkeys(("positive", "required", "requirement", "reward", "+"), Polarity.positive),
     **dict.fromkeys(("negative", "penalty", "error", "-"), Polarity.negative),
 }
-LISTS = ("criteria", "rubric", "items")
-"""Keys of an object that may contain the list of criteria."""
+LISTS = ("criteria", "rubric", "items")  # keys of an object that may contain the list of criteria
 
 
 def criteria_of(
@@ -34,12 +31,9 @@ def criteria_of(
 ) -> tuple[Criterion, ...]:
     """Parse criteria.
 
-    Args:
-        value: parsed JSON: a list of objects, an object of objects by criterion id, or an object with
-            either under one of LISTS.
-        where: the file, for errors.
-        problems: all errors are added here, by file, criterion and field.
-        unused: unknown fields are added here: values by criterion id, by name of the field.
+    They are a list of objects, an object of objects by id, or an object with either under one of LISTS. All
+    errors are added to `problems`, by file, criterion and field; unknown fields to `unused`: values by
+    criterion id, by name of the field.
 
     Returns:
         The valid criteria, in order; ids are unique.

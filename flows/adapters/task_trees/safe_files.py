@@ -1,19 +1,16 @@
 """List and parse files of an untrusted tree; `flows.common.untrusted` opens them."""
 
-from __future__ import annotations
-
 import io
-import json
 import os
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from flows.common.errors import ScenarioError, StaffbenchError
+from flows.common.strict_json import strict_json
 from flows.common.untrusted import (
     NOT_THERE,
     PathRefused,
@@ -38,21 +35,13 @@ _DROPPINGS = re.compile(r"\.DS_Store|Thumbs\.db|desktop\.ini|\._.*|__MACOSX", re
 
 @dataclass(slots=True)
 class Found:
-    """State of reading one tree.
+    """State of reading one tree."""
 
-    Attributes:
-        root: folder of the task.
-        step: name of the step whose files take precedence; None in a task without steps.
-        problems: errors.
-        notes: remarks, one sentence each.
-        unused: ignored keys with their file.
-    """
-
-    root: Path
-    step: str | None = None
-    problems: list[StaffbenchError] = field(default_factory=list[StaffbenchError])
-    notes: list[str] = field(default_factory=list[str])
-    unused: dict[str, Any] = field(default_factory=dict[str, Any])
+    root: Path  # folder of the task
+    step: str | None = None  # name of the step whose files take precedence; None in a task without steps
+    problems: list[StaffbenchError] = field(default_factory=list[StaffbenchError])  # errors
+    notes: list[str] = field(default_factory=list[str])  # remarks, one sentence each
+    unused: dict[str, Any] = field(default_factory=dict[str, Any])  # ignored keys with their file
 
     def fault(self, path: str, found: str, expected: str = "", remedy: str = "") -> None:
         """Add an error for the file at `path`."""
@@ -109,11 +98,7 @@ def walk(tree: Found, below: str) -> list[str]:
 
 
 def open_file(root: Path, name: str) -> io.BufferedReader:
-    """Open a file of the tree for reading.
-
-    Args:
-        root: root of the tree.
-        name: path of the file from the root.
+    """Open a file of the tree for reading; `name` is its path from the root.
 
     Raises:
         ScenarioError: it leads out of the tree, is missing, can't be opened, is not a regular file, or
@@ -165,20 +150,14 @@ def read_json(root: Path, name: str) -> Any:
 def parse_json(text: str, where: object) -> Any:
     """Parse JSON; see `read_json`."""
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        # The standard parser silently keeps the last of two equal keys.
-        twice = sorted(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        if twice:
-            raise ScenarioError(
-                where, f"key {', '.join(map(repr, twice))} twice in one object", "each key once"
-            )
-        return dict(pairs)
-
-    def refuse(name: str) -> Any:
-        raise ScenarioError(where, f"the number {name}", "a number that JSON has")
+    def twice(keys: list[str]) -> ScenarioError:
+        found = f"key {', '.join(map(repr, sorted(keys)))} twice in one object"
+        return ScenarioError(where, found, "each key once")
 
     try:
-        value = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+        value = strict_json(
+            text, twice, lambda name: ScenarioError(where, f"the number {name}", "a number that JSON has")
+        )
     except RecursionError as error:
         raise ScenarioError(where, "nested too deeply", f"at most {MAX_DEPTH} levels") from error
     except ValueError as error:

@@ -1,7 +1,5 @@
 """Read `task.toml` (Harbor's schema 1.0 to 1.4), and report ignored keys."""
 
-from __future__ import annotations
-
 import re
 import sys
 import unicodedata
@@ -65,28 +63,17 @@ class StepSettings:
 
 @dataclass(frozen=True, slots=True)
 class TaskSettings:
-    """The contents of `task.toml`.
+    """The contents of `task.toml`."""
 
-    Attributes:
-        schema_version: as written; `1.4` if missing, as in Harbor.
-        labels: the LABELS in `[metadata]`.
-        judge: `[metadata.judge]` or `[judge]`, as found.
-        steps: at least one.
-        mean_score_pct: from `[metadata]`; None if missing.
-    """
-
-    schema_version: str
-    labels: Mapping[str, str]
-    judge: Mapping[str, Any]
-    steps: tuple[StepSettings, ...]
-    mean_score_pct: float | None
+    schema_version: str  # as written; `1.4` if missing, as in Harbor
+    labels: Mapping[str, str]  # the LABELS in `[metadata]`
+    judge: Mapping[str, Any]  # `[metadata.judge]` or `[judge]`, as found
+    steps: tuple[StepSettings, ...]  # at least one
+    mean_score_pct: float | None  # from `[metadata]`; None if missing
 
 
 def read_settings(found: Found) -> TaskSettings | None:
-    """Read `task.toml`.
-
-    Args:
-        found: the task; all errors, notes and unknown keys are added to it.
+    """Read `task.toml`; all errors, notes and unknown keys are added to `found`.
 
     Returns:
         The settings; None if the file can't be read or a step has no usable name.
@@ -149,7 +136,6 @@ def _section(raw: Mapping[str, Any], name: str, found: Found) -> dict[str, Any]:
 
 
 def _labels(metadata: dict[str, Any], found: Found) -> dict[str, str]:
-    """Take the labels out of the metadata."""
     labels: dict[str, str] = {}
     for label, names in LABELS.items():
         key = next((name for name in names if name in metadata), None)

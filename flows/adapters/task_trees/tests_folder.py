@@ -1,7 +1,5 @@
 """Read a task from `tests/` alone, the only folder in a verifier's sandbox."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,23 +11,17 @@ from flows.common.errors import Problems, ScenarioError
 from flows.common.untrusted import is_file, plain_name
 from flows.schema.report_task import Criterion
 
-GRADING = "staffbench.json"
-"""File in `tests/fixtures/` with the grading settings of an exported task."""
+GRADING = "staffbench.json"  # file in `tests/fixtures/` with the grading settings of an exported task
 
 _FORMAT = "1"
 
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """The grading settings of an exported task.
+    """The grading settings of an exported task."""
 
-    Attributes:
-        scenario_id: the scenario's id, also its folder in `fixtures/` for MA-Bench.
-        overrides: overrides of protocol, judge, scoring and word cap.
-    """
-
-    scenario_id: str
-    overrides: tuple[str, ...]
+    scenario_id: str  # the scenario's id, also its folder in `fixtures/` for MA-Bench
+    overrides: tuple[str, ...]  # overrides of protocol, judge, scoring and word cap
 
     def as_json(self) -> dict[str, Any]:
         """Return the content of GRADING."""
@@ -82,10 +74,7 @@ def read_grading(tests: Path) -> Grading | None:
 
 
 def read_tests(tests: Path) -> VerifierTask:
-    """Read rubric and expert's report of a MissionReport task from its `tests/` folder.
-
-    Args:
-        tests: the folder, named `tests` as in Harbor's sandbox.
+    """Read rubric and expert's report of a MissionReport task from its folder, named `tests` as in Harbor.
 
     Raises:
         Problems: all errors.

@@ -4,8 +4,6 @@ This follows Harbor 0.26: with `[[steps]]` the instruction at the root is not se
 and `solution/` take precedence over those at the root.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import dropwhile
@@ -46,10 +44,7 @@ def task_ids(data: Path, wanted: Sequence[str] | None = None) -> list[str]:
 
 
 def read_task(root: Path) -> ReportTask:
-    """Read one task tree.
-
-    Args:
-        root: its folder, whose name is the task's id.
+    """Read one task tree, the name of whose folder is the task's id.
 
     Raises:
         Problems: all errors in the tree.

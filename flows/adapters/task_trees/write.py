@@ -1,7 +1,5 @@
 """Write task trees atomically and reproducibly, never through links."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -18,15 +16,10 @@ _EXECUTABLE = 0o111
 
 @dataclass(frozen=True, slots=True)
 class TreeFile:
-    """A file of a tree to write.
+    """A file of a tree to write."""
 
-    Attributes:
-        content: its bytes, or the file to copy.
-        executable: True for a script.
-    """
-
-    content: bytes | Path
-    executable: bool = False
+    content: bytes | Path  # its bytes, or the file to copy
+    executable: bool = False  # True for a script
 
     @property
     def size(self) -> int:
@@ -84,13 +77,9 @@ def check_target(target: Path) -> None:
 
 
 def write_folder(target: Path, files: Mapping[str, TreeFile]) -> None:
-    """Write a folder atomically.
+    """Write a folder, missing or empty, atomically; `files` are by relative path.
 
     The files are written to a temporary folder, which is then renamed.
-
-    Args:
-        target: the folder; missing or empty.
-        files: files by relative path.
 
     Raises:
         ConfigError: `target` is a link, a file or not empty.

@@ -1,7 +1,5 @@
 """Text files of a written task tree: settings, sandbox, verifier, oracle."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re
@@ -13,8 +11,7 @@ from typing import Any, cast
 
 from flows.common.errors import ConfigError
 
-STEP = "answer"
-"""Name of the only step of a written tree, from the specification."""
+STEP = "answer"  # name of the only step of a written tree, from the specification
 
 AGENT_SECONDS, VERIFIER_SECONDS = 3600.0, 5100.0
 
@@ -37,22 +34,14 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """How the sandbox installs staffbench.
+    """How the sandbox installs staffbench."""
 
-    Attributes:
-        requirement: pip requirement in the sandbox; may be empty.
-        file: a wheel or an archive to put next to the Dockerfile; None if there is none.
-    """
-
-    requirement: str = ""
-    file: Path | None = None
+    requirement: str = ""  # pip requirement in the sandbox; may be empty
+    file: Path | None = None  # a wheel or an archive to put next to the Dockerfile; None if there is none
 
 
 def install_of(spec: str | None) -> Install:
-    """Parse the `--install` option: a local file or a pip requirement.
-
-    Args:
-        spec: path of a local wheel or .tar.gz, a requirement, or a URL; None for nothing.
+    """Parse the `--install` option: a local wheel or .tar.gz, a pip requirement or a URL; None for nothing.
 
     Raises:
         ConfigError: the file is missing, or it has characters with a meaning in a Dockerfile.
@@ -97,9 +86,7 @@ def with_staffbench(text: str, install: Install) -> str:
 def test_script(output: str, *, with_script: bool) -> str:
     """Return the verifier script for a report at the sandbox path `output`.
 
-    Args:
-        output: the report.
-        with_script: True if `agent_judge.py` lies beside it, for a sandbox without staffbench.
+    With `with_script`, `agent_judge.py` lies beside it, for a sandbox without staffbench.
     """
     return _filled("test_of_report.sh" if with_script else "test.sh", output=output)
 
@@ -127,13 +114,8 @@ def task_toml(
 ) -> str:
     """Return Harbor's settings of a task with one step.
 
-    Times are those of the published run of MissionReport, assumed for other tasks.
-
-    Args:
-        metadata: of the task.
-        judge: of the task, among the metadata.
-        variables: environment variables that the verifier gets, empty where they are not set.
-        artifacts: files of the sandbox that Harbor keeps; none to leave them out.
+    Times are those of the published run of MissionReport, assumed for other tasks. The verifier gets the
+    environment variables, empty where they are not set. Harbor keeps the artifacts, files of the sandbox.
     """
     head: dict[str, str | Sequence[str]] = {"schema_version": "1.4", "multi_step_reward_strategy": "final"}
     if artifacts:

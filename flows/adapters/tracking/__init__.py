@@ -5,8 +5,6 @@ logs each condition as it ends. `MLFLOW_TRACKING_URI` names another store, such 
 store is `results/mlflow.db`. Only `python -m flows.adapters.tracking` imports mlflow.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -103,9 +101,7 @@ class Tracker:
     def start(self, title: str, params: Mapping[str, str]) -> None:
         """Start the child, which prepares the store.
 
-        Args:
-            title: title of the parent run, if there is more than one condition.
-            params: of the parent run, such as the command and the swept values.
+        Title and parameters (the command, the swept values) are of the parent run of several conditions.
 
         Raises:
             StoreError: its folder can't be written.
@@ -193,12 +189,7 @@ def _not_logged(problem: str) -> str:
 
 
 def read_human_labels(results: Path, experiment: str, benchmark: str) -> tuple[list[HumanLabel], list[str]]:
-    """Read what people said of items on MLflow's pages; the last word of each rater on each item counts.
-
-    Args:
-        results: folder of the project's own store.
-        experiment: MLflow's name of the experiment.
-        benchmark: only its briefs.
+    """Read what people said of a benchmark's items on MLflow's pages; a rater's last word counts.
 
     Returns:
         The labels, and notes on what was left out.

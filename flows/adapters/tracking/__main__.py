@@ -1,7 +1,5 @@
 """The processes that import mlflow: `--log`, `--labels` and `--serve`."""
 
-from __future__ import annotations
-
 import gc
 import json
 import sys

@@ -1,7 +1,5 @@
 """Runs of conditions: created once, updated later, under one parent if a command has several."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

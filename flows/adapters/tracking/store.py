@@ -3,8 +3,6 @@
 The project's own database is created once, under a lock: concurrent creation corrupts it.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """Briefs as traces: the verdicts are assessments, and those of people can be read back."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time
@@ -33,13 +31,8 @@ _YES_NO = {True: True, False: False, "yes": True, "no": False, "pass": True, "fa
 def log_traces(opened: Opened, run_id: str, model_id: str | None, record: RunRecord) -> int:
     """Log the traces that the run lacks, and remove those of earlier results.
 
-    A trace of an earlier result on which a person said something stays, marked as superseded.
-
-    Args:
-        opened: the store.
-        run_id: the run.
-        model_id: of the logged model, if there is one.
-        record: with the briefs, and the seconds after which the rest is left out.
+    A trace of an earlier result on which a person said something stays, marked as superseded. After the
+    record's seconds the rest of its briefs is left out.
 
     Returns:
         The number of traces that the run has.

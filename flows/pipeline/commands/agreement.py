@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from flows.adapters.completions.client import Client, check_key
+from flows.adapters.completions.client import check_key
 from flows.adapters.completions.stores.shared import Store
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.config.compose import compose_points
@@ -239,7 +239,7 @@ def remote_pairs_agreement(project: Path, settings: Settings) -> list[tuple[str,
 async def _ask_judges(
     project: Path, settings: Settings, judges: list[JudgeSettings], store: Store
 ) -> list[tuple[str, Agreement]]:
-    client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))
+    client = ThreadedClient(store, settings.runner, settings.budget, settings.retry)
     try:
         found = await gather_then_raise([_ask_pairs(project, settings, judge, client) for judge in judges])
     finally:

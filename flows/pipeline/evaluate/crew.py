@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import ExitStack, asynccontextmanager, suppress
 from typing import Any
 
-from flows.adapters.completions.client import Client, Totals
+from flows.adapters.completions.client import Totals
 from flows.adapters.completions.leases import LeaseServer
 from flows.adapters.completions.shares import Shares
 from flows.adapters.completions.stores.folder import CompletionStore
@@ -40,9 +40,8 @@ _PATIENCE_S = 5.0
 class SharedClient(ThreadedClient):
     """Stands for the clients of all workers: it sums up their calls, and makes none itself."""
 
-    def __init__(self, client: Client, store: Store, leases: LeaseServer) -> None:
-        super().__init__(client)
-        self._store = store
+    def __init__(self, store: Store, settings: Settings, leases: LeaseServer) -> None:
+        super().__init__(store, settings.runner, settings.budget, settings.retry)
         self._leases = leases
 
     @property
@@ -83,9 +82,9 @@ class Crew:
         self.leases = LeaseServer(Shares(runner, settings.budget), host, bind, int(port))
         stack.callback(self.leases.close)
 
-    def client(self, client: Client, store: Store) -> SharedClient:
+    def client(self, store: Store, settings: Settings) -> SharedClient:
         """Return what stands for the clients of the workers."""
-        return SharedClient(client, store, self.leases)
+        return SharedClient(store, settings, self.leases)
 
     @asynccontextmanager
     async def open(self, context: RunContext, on_step: OnStep) -> AsyncGenerator[RunChain]:

@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from flows.adapters.completions.client import Client
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.config.compose import Point
 from flows.adapters.screen import Progress, Screen
@@ -125,8 +124,10 @@ def _client(
         return None
     store = stores.completions()
     stack.callback(store.close)
-    client = Client(store, points[0].runner, points[0].budget, points[0].retry)
-    return crew.client(client, store) if crew else ThreadedClient(client)
+    first = points[0]
+    return (
+        crew.client(store, first) if crew else ThreadedClient(store, first.runner, first.budget, first.retry)
+    )
 
 
 def _await(server: Server, screen: Screen, project: Path) -> None:

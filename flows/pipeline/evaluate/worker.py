@@ -192,7 +192,6 @@ class _Run:
         # A machine may see the server at another address.
         url = os.environ.get("PREFECT_API_URL", order.prefect["PREFECT_API_URL"])
         configure(Path(order.project), Path(order.results))
-        from flows.adapters.completions.client import Client
         from flows.adapters.completions.threaded_client import ThreadedClient
         from flows.pipeline.evaluate.flow import evaluate
         from flows.pipeline.orchestration.flow_runs import enter_flow_run
@@ -207,7 +206,7 @@ class _Run:
         if order.leases is not None:
             store = self._entered.enter_context(closing(stores.completions()))
             client = ThreadedClient(
-                Client(store, settings.runner, settings.budget, settings.retry, leases=order.leases)
+                store, settings.runner, settings.budget, settings.retry, leases=order.leases
             )
         self.context = stores.context(project, evaluations, client)
         self._chains: set[Future[Steps]] = set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from flows.common.errors import ReadError, StaffbenchError, StoreError
+from flows.common.strict_json import strict_json
 from flows.pipeline.native.folder import display_path
 from flows.pipeline.native.offered import Arguments
 from flows.schema.completion import Image
@@ -118,9 +118,7 @@ def read_arguments(tool: str, text: str, kind: type[A]) -> A:
             "write less at a time",
         )
     try:
-        value: object = {}
-        if text.strip():
-            value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
+        value: object = _parsed(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
         raise ToolFault(
             tool,
@@ -143,12 +141,12 @@ def read_arguments(tool: str, text: str, kind: type[A]) -> A:
         ) from error
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Refuse duplicate keys, of which the standard parser would keep only the last."""
-    unique = dict(pairs)
-    if len(unique) < len(pairs):
-        raise ValueError("a key given twice in one object")
-    return unique
+def _parsed(text: str) -> object:
+    return strict_json(
+        text,
+        lambda _: ValueError("a key given twice in one object"),
+        lambda name: ValueError(f"the number {name}"),
+    )
 
 
 def _fault(error: Mapping[str, Any]) -> str:
@@ -160,10 +158,6 @@ def _named(kind: type[Arguments]) -> list[str]:
     return [
         name if field.is_required() else f"{name} (optional)" for name, field in kind.model_fields.items()
     ]
-
-
-def _refuse(name: str) -> object:
-    raise ValueError(f"the number {name}")
 
 
 def encodable(text: str) -> str:

@@ -4,8 +4,6 @@ python-docx has no notes, text boxes, places of comments or tracked changes, and
 files, templates or files with macros.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial

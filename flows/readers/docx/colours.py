@@ -1,12 +1,9 @@
 """Colours of a Word file as six hex digits: of its theme, shading, highlights and fills of shapes."""
 
-from __future__ import annotations
-
 from flows.common.word_xml import NAMESPACES, Element, attribute, child, qn, tag, val
 from flows.readers.shared.contrast import OFFICE, lit, rgb
 
-UNKNOWN = "unknown"
-"""A gradient, picture, pattern or mixture: text on it counts as visible."""
+UNKNOWN = "unknown"  # a gradient, picture, pattern or mixture: text on it counts as visible
 
 WHITE = "FFFFFF"
 HIGHLIGHTS = OFFICE | {

@@ -1,7 +1,5 @@
 """The state of reading one Word document, and the text of a paragraph while it is built."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Drawings (DrawingML and VML): text boxes, images, charts, diagrams, embedded objects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from flows.common.word_xml import NAMESPACES, Element, attribute, child, qn, tag
@@ -117,7 +115,6 @@ def floating_fills(root: Element, palette: Palette) -> tuple[set[str], set[str]]
 
 
 def _root(key: str, context: Context) -> Element | None:
-    """The root of the part that a drawing refers to; None where the file has none."""
     link = context.links.get(key)
     if link is None or link.external or not context.package.has(link.target):
         return None

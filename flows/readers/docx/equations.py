@@ -1,7 +1,5 @@
 """Office equations (ISO/IEC 29500-1, 22.1) as linear text: `(a+b)/c`, `√(x)`, `∑_(i=1)^n▒x`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from flows.common.word_xml import NAMESPACES, Element, tag

@@ -1,7 +1,5 @@
 """Fields and links: what Word shows of them, and the targets of links."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

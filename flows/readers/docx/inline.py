@@ -1,7 +1,5 @@
 """The content of one paragraph as text: runs, fields, links, marks, tracked changes, equations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 

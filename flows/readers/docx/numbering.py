@@ -1,7 +1,5 @@
 """Numbers of list paragraphs as Word shows them (ISO/IEC 29500-1, 17.9)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, replace
 

@@ -1,8 +1,6 @@
 """Convert the XML of a story (body, cell, note, header, box) to blocks."""
 
-from __future__ import annotations
-
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from flows.common.word_xml import Element, attribute, child, qn, tag
 from flows.readers.docx.colours import WHITE
@@ -19,14 +17,14 @@ from flows.schema.document import Block, BlockKind
 _INDENT = "  "
 
 
+@dataclass(slots=True)
 class Story:
     """Reader of one story; in the body paragraphs and tables are counted, to name places."""
 
-    def __init__(self, context: Context, *, counted: bool = False) -> None:
-        self._context = context
-        self._counted = counted
-        self._carried: Line | None = None
-        self.blocks: list[Block] = []
+    _context: Context
+    counted: bool = False
+    _carried: Line | None = None
+    blocks: list[Block] = field(default_factory=list[Block])
 
     def read(self, container: Element) -> list[Block]:
         """All blocks of a container, in order."""
@@ -73,7 +71,7 @@ class Story:
         properties = child(element, "w:pPr")
         style = context.styles.paragraph_style(properties)
         mark = child(properties, "w:rPr")
-        if self._counted:
+        if self.counted:
             context.place = f"paragraph {context.paragraphs + 1}"
         line = Line() if self._carried is None else self._carried
         self._carried = None
@@ -130,10 +128,10 @@ class Story:
         context = self._context
         text = line.text()
         place = context.place
-        if self._counted:
+        if self.counted:
             place = f"after paragraph {context.paragraphs}" if context.paragraphs else "before paragraph 1"
         if text or (kind is BlockKind.list_item and line.after and lead.strip()):
-            if self._counted:
+            if self.counted:
                 context.paragraphs += 1
                 place = f"paragraph {context.paragraphs}"
             shown = place + (f", {citation}" if citation else "")
@@ -217,7 +215,7 @@ class Story:
         context = self._context
         self._finish_carried()
         place = f"table in {context.place}"
-        if self._counted:
+        if self.counted:
             context.tables += 1
             place = context.place = f"table {context.tables}"
         rows = shown_rows(element, place, context)

@@ -1,7 +1,5 @@
 """The grid of a Word table: merged cells once, with their span."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

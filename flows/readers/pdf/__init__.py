@@ -1,12 +1,10 @@
 """Read PDF files: columns in reading order, tables, and running headers and footers once."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
@@ -90,17 +88,18 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     return [replace(block, text=_STRUCK.sub(r"\1", block.text)) for block in blocks], notices
 
 
+@dataclass(slots=True)
 class _Writer:
-    """Writes the blocks of one page."""
+    page: PageText
+    hyphens: Hyphens
+    usual: float
+    notices: list[Notice]
+    found: list[Block] = field(default_factory=list[Block])
+    blank: bool = False
 
-    def __init__(self, page: PageText, hyphens: Hyphens, usual: float, notices: list[Notice]) -> None:
-        self.page = page
-        self.place = f"page {page.number}"
-        self.hyphens = hyphens
-        self.usual = usual
-        self.notices = notices
-        self.found: list[Block] = []
-        self.blank = False
+    @property
+    def place(self) -> str:
+        return f"page {self.page.number}"
 
     def notice(self, kind: str, detail: str) -> None:
         self.notices.append(Notice(kind, self.place, detail))

@@ -1,7 +1,5 @@
 """Check how much a PDF file decompresses to and paints, before any library does it."""
 
-from __future__ import annotations
-
 import io
 import re
 import zlib

@@ -1,7 +1,5 @@
 """What stands on a page beside its text: form fields, typed annotations, comments, stamps, links."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flows.readers.pdf.objects import keys, resolved, string

@@ -1,7 +1,5 @@
 """Open a PDF file; reject incomplete ones and decompression bombs."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import logging
@@ -23,7 +21,6 @@ _LINEAR = re.compile(rb"/Linearized\b.{0,200}?/L\s+(\d+)", re.DOTALL)
 
 
 def _check(data: bytes, path: Path) -> None:
-    """Check the structure of the file before any library opens it."""
     if b"%PDF-" not in data[:1024]:
         raise ReadError(
             path, "no PDF file inside", "a file that starts with %PDF-", "give it the suffix of what it is"

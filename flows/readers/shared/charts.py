@@ -1,7 +1,5 @@
 """Text of charts, diagrams and drawings in Office files; a chart gives its title and its numbers."""
 
-from __future__ import annotations
-
 from flows.readers.markup import Element, walked
 from flows.readers.shared.formats import format_number, is_date
 from flows.readers.shared.notation import flat, pipe_table, shifted, struck_out
@@ -102,7 +100,6 @@ def _series(root: Element) -> list[list[str]]:
 
 
 def _rows(head: list[str], columns: list[dict[int, str]]) -> list[list[str]]:
-    """Return the header and a row for each index that has a value; empty without values."""
     at_all = sorted(set[int]().union(*columns))
     return [head] + [[column.get(at, "") for column in columns] for at in at_all] if at_all else []
 

@@ -1,7 +1,5 @@
 """Colours as six hex digits, and whether text of one can be seen on another."""
 
-from __future__ import annotations
-
 import colorsys
 import re
 

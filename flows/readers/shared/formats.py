@@ -3,8 +3,6 @@
 Dates become ISO 8601, to the precision of the format; everything else is as Excel displays it.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable, Sequence
@@ -107,12 +105,9 @@ def general(number: float) -> str:
 
 
 def format_number(number: float, code: str, *, from_1904: bool = False) -> str:
-    """Format `number` as Excel displays it.
+    """Format `number` as Excel displays it, by a format such as `#,##0.00` or `dd/mm/yyyy`.
 
-    Args:
-        number: the cell's value; a date is a count of days.
-        code: its number format, such as `#,##0.00` or `dd/mm/yyyy`.
-        from_1904: whether days are counted from 1 January 1904 (files of old Macs).
+    A date is a count of days, `from_1904` in files of old Macs.
 
     Returns:
         The text; '' where the format shows nothing (`;;;`). A number outside the range of dates is

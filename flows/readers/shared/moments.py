@@ -1,7 +1,5 @@
 """Format Excel's day counts: dates and times as ISO 8601, durations as displayed."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 _LAST_SERIAL = 2_958_466  # 31 December 9999; Excel shows no date beyond

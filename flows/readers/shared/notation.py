@@ -1,8 +1,6 @@
 # ruff: noqa: RUF001 -- signs that look alike are what this module is about
 """How things stand in the text, the same for every format: tables, cells, struck and raised text, marks."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -18,8 +16,7 @@ _SCHEME = re.compile(r"^(?:mailto:|tel:|https?://)", re.IGNORECASE)
 _SIGNS = "0123456789+-−–=()n"
 _RAISED = str.maketrans(_SIGNS, "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
 _LOWERED = str.maketrans(_SIGNS, "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎ₙ")
-SHIFTS = {"superscript": 1, "subscript": -1}
-"""What Office's names of a script mean for `shifted`."""
+SHIFTS = {"superscript": 1, "subscript": -1}  # what Office's names of a script mean for `shifted`
 
 ALONGSIDE = frozenset(
     {BlockKind.textbox, BlockKind.image, BlockKind.footnote, BlockKind.endnote, BlockKind.comment}

@@ -5,8 +5,6 @@ Symbol follows Adobe's Symbol encoding (PDF 32000-1, annex D.5). Of Wingdings an
 with a meaning in documents are listed: marks, boxes, numbers, arrows, bullets. Callers report the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 _SYMBOL_ROWS = {

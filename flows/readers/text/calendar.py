@@ -1,7 +1,5 @@
 """Read invitations (iCalendar, RFC 5545): subject, time, place, people and description."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, timedelta
 

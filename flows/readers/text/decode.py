@@ -1,7 +1,5 @@
 """Decode bytes to text, and detect the encoding of a file without a label."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from pathlib import Path

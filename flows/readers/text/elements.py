@@ -1,7 +1,5 @@
 """Parts of an HTML page with rules of their own: controls of forms, numbers of lists, grids of tables."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Read HTML as a mail program shows it: paragraphs, lists, tables, forms, links and images."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Iterator

@@ -38,8 +38,6 @@ Opener = Callable[[bytes, Path], Document | None]
 
 @dataclass(slots=True)
 class _Found:
-    """What is read of a message or a part of it."""
-
     blocks: list[Block] = field(default_factory=list[Block])
     notices: list[Notice] = field(default_factory=list[Notice])
     attachments: list[parts.Message] = field(default_factory=list["parts.Message"])

@@ -1,7 +1,5 @@
 """One part of a mail: its headers, its bytes, and what a signed one holds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from email import message_from_bytes

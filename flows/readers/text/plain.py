@@ -1,7 +1,5 @@
 """Read plain text, Markdown and CSV: unchanged, split into blocks at empty lines."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

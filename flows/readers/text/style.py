@@ -3,8 +3,6 @@
 Only properties that decide what can be read are used. An unknown colour counts as visible.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

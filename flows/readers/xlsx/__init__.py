@@ -5,8 +5,6 @@ drops merged ranges, comments and hidden rows; otherwise a sheet of 100,000 rows
 strict file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

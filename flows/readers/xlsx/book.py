@@ -1,7 +1,5 @@
 """The parts that sheets share: their order, shared strings, styles."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Excel keeps a control twice: shape and label in the old drawing part (VML), the 
 each control as well.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

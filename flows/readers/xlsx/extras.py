@@ -1,7 +1,5 @@
 """Text of a sheet outside its cells: comments, input messages, printed headers and footers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

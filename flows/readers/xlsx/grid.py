@@ -1,7 +1,5 @@
 """One worksheet, streamed: the text of its cells, merged ranges, hidden rows and columns."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -27,20 +25,16 @@ _LINK = re.compile(r'HYPERLINK\("([^"]+)"', re.IGNORECASE)
 
 @dataclass(slots=True)
 class Grid:
-    """The cells of a sheet that hold something: `rows[row][column]`, both from 1, rows in order.
-
-    Attributes:
-        printed: the sheet's `headerFooter`, or None.
-        inputs: prompts of cells: where, and what Excel says when one is chosen.
-        controls: form controls by the id of their shape: id of the relationship, name.
-    """
+    """The cells of a sheet that hold something: `rows[row][column]`, both from 1, rows in order."""
 
     rows: dict[int, dict[int, str]] = field(default_factory=dict[int, dict[int, str]])
     merges: list[Span] = field(default_factory=list[Span])
     hidden_rows: set[int] = field(default_factory=set[int])
     hidden_columns: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    printed: dict[str, str] = field(default_factory=dict[str, str])
+    printed: dict[str, str] = field(default_factory=dict[str, str])  # the sheet's `headerFooter`, or None
+    # Prompts of cells: where, and what Excel says when one is chosen.
     inputs: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    # Form controls by the id of their shape: id of the relationship, name.
     controls: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
 
 

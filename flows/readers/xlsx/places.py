@@ -1,7 +1,5 @@
 """Cells and ranges by name, `B7` and `$A$1:C2`, and the formulas of one sheet."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from dataclasses import dataclass

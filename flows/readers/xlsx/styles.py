@@ -1,7 +1,5 @@
 """Styles of a workbook: number formats, fonts, fills, colours, and the text of cells as they show it."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Split the cells of a sheet into tables at empty rows and columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
@@ -100,7 +98,6 @@ def _apart(grid: Grid, band: list[int]) -> Iterator[list[int]]:
 
 
 def _columns(grid: Grid, band: list[int]) -> Iterator[Span]:
-    """Part a band of rows at columns that are empty in all of them."""
     extents: dict[int, tuple[int, int]] = {}  # first and last row of each column
     for row in band:
         for column in grid.rows[row]:

@@ -1,7 +1,5 @@
 """Invisible text of a sheet: in the colour of its background, or covered by a merged range."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 
@@ -31,19 +29,15 @@ class _Suspect:
 
 @dataclass(slots=True)
 class Unseen:
-    """Collect the invisible text of one sheet, and report it.
-
-    Attributes:
-        painted: ranges whose colours are not known: conditional formats.
-        striped: ranges where a cell without fill has a ground that is not known: tables with a style.
-        is_bare_known: whether a cell without fill is white; a sheet may have a picture behind.
-    """
+    """Collect the invisible text of one sheet, and report it."""
 
     book: Book
     sheet: Sheet
+    # Ranges whose colours are not known: conditional formats.
     painted: list[Span] = field(default_factory=list[Span])
+    # Ranges where a cell without fill has a ground that is not known: tables with a style.
     striped: list[Span] = field(default_factory=list[Span])
-    is_bare_known: bool = True
+    is_bare_known: bool = True  # whether a cell without fill is white; a sheet may have a picture behind
     _suspects: list[_Suspect] = field(default_factory=list[_Suspect])
     _found: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from flows.common.strict_json import strict_json
 from flows.schema.completion import Completion, CompletionStatus
 from flows.schema.settings import JudgeMode
 from flows.schema.verdict import FailureMode, ItemVerdict, VerdictStatus
@@ -187,7 +188,11 @@ def _one_object(text: str) -> dict[str, Any]:
     if stripped.startswith("```"):
         raise RejectedReply("a code fence stands around the JSON")
     try:
-        value = json.loads(text, object_pairs_hook=_object_without_doubles, parse_constant=_no_constant)
+        value = strict_json(
+            text,
+            lambda keys: RejectedReply(f"an object has the key {_quoted(keys[0])} twice"),
+            lambda name: RejectedReply(f"{name} is no JSON"),
+        )
     except RecursionError:
         raise RejectedReply("it is nested too deeply") from None
     except ValueError as error:
@@ -195,19 +200,6 @@ def _one_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise RejectedReply("it is JSON, but no object")
     return cast("dict[str, Any]", value)
-
-
-def _object_without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        double = next(key for key in keys if keys.count(key) > 1)
-        raise RejectedReply(f"an object has the key {_quoted(double)} twice")
-    return found
-
-
-def _no_constant(name: str) -> object:
-    raise RejectedReply(f"{name} is no JSON")
 
 
 def _expect_keys(found: dict[str, Any], expected: Sequence[str], where: str) -> None:

@@ -153,10 +153,10 @@ def a_store(folder, lease_s=30.0):
 
 
 @asynccontextmanager
-async def a_client(folder, *, runner=RUNNER, budget=NO_BUDGET, retry=Retry.failed, lease_s=30.0):
+async def a_client(folder, *, kind=Client, runner=RUNNER, budget=NO_BUDGET, retry=Retry.failed, lease_s=30.0):
     """A client with a store of its own, closed at the end."""
     store = a_store(folder, lease_s)
-    client = Client(store, runner, budget, retry)
+    client = kind(store, runner, budget, retry)
     try:
         yield client
     finally:

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 
@@ -12,15 +12,7 @@ from flows.common.errors import ConfigError, Stopped
 from tests.adapters.completions.helpers import ASKED, a_client, a_model, a_request, ask, until
 from tests.support.scripted_server import Say, ScriptedServer
 
-
-@asynccontextmanager
-async def a_client_aside(folder):
-    async with a_client(folder) as client:
-        aside = ThreadedClient(client)
-        try:
-            yield aside
-        finally:
-            await aside.aclose()
+a_client_aside = partial(a_client, kind=ThreadedClient)
 
 
 def threads():

@@ -7,8 +7,8 @@ import pytest
 
 from flows.adapters.completions.batches.check import check_batches
 from flows.adapters.completions.batches.ledger import Ledger
-from flows.adapters.completions.batches.results import ItemFault, read_results
-from flows.adapters.completions.faults import RetryDecision, course
+from flows.adapters.completions.batches.results import read_results
+from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
 from flows.common.errors import ConfigError, StoreError
 from flows.schema.settings import Transport
 from tests.adapters.completions.batches_support import (
@@ -119,7 +119,7 @@ def test_a_result_without_a_body_is_a_fault():
     for fields, word in lines:
         results = read_results([json.dumps({"custom_id": name, **fields}).encode()], {name})
         assert results.outcomes[name].outcome == word
-    fault = ItemFault("expired", "late")
+    fault = Fault(FaultKind.status, "late", word="expired")
     assert (course(fault, served=True), fault.billable) == (RetryDecision.retry, False)
 
 

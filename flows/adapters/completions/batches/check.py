@@ -1,7 +1,5 @@
 """Check before a run whether a model's calls can be sent in batches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -9,19 +7,13 @@ from flows.adapters.completions.batches.transport import MAX_REQUESTS
 from flows.common.errors import ConfigError
 from flows.schema.settings import BudgetSettings, ModelSettings, Price, RunnerSettings, Transport
 
-PROVIDERS = ("openai", "azure")
-"""litellm prefixes of providers whose batches can be listed."""
+PROVIDERS = ("openai", "azure")  # litellm prefixes of providers whose batches can be listed
 
 
 def check_batches(
     models: Iterable[ModelSettings], runner: RunnerSettings, budget: BudgetSettings | None = None
 ) -> None:
-    """Reject models without batches and invalid batch settings.
-
-    Args:
-        models: the models.
-        runner: the runner settings.
-        budget: the budget; None if it is checked elsewhere.
+    """Reject models without batches and invalid batch settings; without `budget`, that is checked elsewhere.
 
     Raises:
         ConfigError: a model or a setting is not supported.

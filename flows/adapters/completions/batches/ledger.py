@@ -5,8 +5,6 @@ batch's sorted request keys; the whole name is the batch's marker at the provide
 id was lost.
 """
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Iterable
@@ -25,8 +23,7 @@ from flows.common.files import write_whole
 from flows.schema.rows import as_row
 
 FORMAT = 1
-FOLDER = "batches"
-"""Below the store's folder."""
+FOLDER = "batches"  # below the store's folder
 
 _SUFFIX = ".json"
 _PULL_S = 10.0  # less than a lease: a call of a dead worker's batch is found before it is sent again
@@ -34,29 +31,18 @@ _PULL_S = 10.0  # less than a lease: a call of a dead worker's batch is found be
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """One batch.
+    """One batch."""
 
-    Attributes:
-        marker: its name, here and at the provider.
-        model: the provider's name of the model.
-        api_base: address of the endpoint; None for the provider's default.
-        api_key_env: environment variable of the key that was used; None for none.
-        created_at: UTC, ISO 8601.
-        keys: keys of its requests.
-        batch_id: the provider's id; None until known.
-        settled: finished keys: answered and stored, or known to be unanswered.
-        void: True if the provider has no such batch: nothing was submitted.
-    """
-
-    marker: str
-    model: str
-    api_base: str | None
-    api_key_env: str | None
-    created_at: str
-    keys: frozenset[str]
-    batch_id: str | None = None
+    marker: str  # its name, here and at the provider
+    model: str  # the provider's name of the model
+    api_base: str | None  # address of the endpoint; None for the provider's default
+    api_key_env: str | None  # environment variable of the key that was used; None for none
+    created_at: str  # UTC, ISO 8601
+    keys: frozenset[str]  # keys of its requests
+    batch_id: str | None = None  # the provider's id; None until known
+    # Finished keys: answered and stored, or known to be unanswered.
     settled: set[str] = field(default_factory=set[str])
-    void: bool = False
+    void: bool = False  # True if the provider has no such batch: nothing was submitted
 
     def holds(self, key: str) -> bool:
         """Whether the call of `key` is pending in this batch."""
@@ -71,11 +57,9 @@ class Ledger:
     """
 
     def __init__(self, store: Path, mirror: Mirror | None = None) -> None:
-        """Create the ledger without reading it.
+        """Describe the ledger in a completion store's folder, without reading it.
 
-        Args:
-            store: the completion store's folder; the ledger's folder in it is created with the first batch.
-            mirror: where other machines have the ledger's files; None if only this one has them.
+        Its own folder is created with the first batch. `mirror` is where other machines have its files.
         """
         self._folder = store / FOLDER
         self._mirror = mirror

@@ -1,12 +1,10 @@
 """Submit a batch once, find it again after a crash, poll it and deliver its results."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from flows.adapters.completions.batches.ledger import Entry, Ledger
 from flows.adapters.completions.batches.results import Results, read_results, unanswered
@@ -19,8 +17,7 @@ from flows.adapters.completions.stores.shared import Store
 from flows.common.errors import ProviderError, StaffbenchError
 from flows.schema.settings import ModelSettings, RunnerSettings
 
-PATIENCE_S = 3600.0
-"""How long polling may fail before the run ends; the batch continues."""
+PATIENCE_S = 3600.0  # how long polling may fail before the run ends; the batch continues
 
 _log = logging.getLogger(__name__)
 
@@ -57,30 +54,17 @@ class Account:
         )
 
 
+@dataclass(eq=False)
 class BatchPoller:
-    """Handles one batch for the calls of this process that wait for it.
+    """Handles one batch for the calls of this process that wait for it."""
 
-    Attributes:
-        entry: its record.
-        waiting: who waits for the call of a key.
-        left: results that had no waiter when they arrived, by key.
-        task: the task of `run`, set by the caller.
-    """
-
-    def __init__(self, account: Account, entry: Entry, lines: Sequence[bytes] | None) -> None:
-        """Create a poller.
-
-        Args:
-            account: the batch's account.
-            entry: its durable record.
-            lines: its requests, to submit now; None for a batch of an earlier run.
-        """
-        self.entry = entry
-        self.waiting: dict[str, asyncio.Future[Delivery]] = {}
-        self.left: dict[str, Reply | Fault] = {}
-        self.task: asyncio.Task[None] | None = None
-        self._account = account
-        self._lines = lines
+    _account: Account
+    entry: Entry  # its durable record
+    _lines: Sequence[bytes] | None  # its requests, to submit; None for a batch of an earlier run
+    waiting: dict[str, asyncio.Future[Delivery]] = field(default_factory=dict[str, asyncio.Future[Delivery]])
+    # Results that had no waiter when they arrived.
+    left: dict[str, Reply | Fault] = field(default_factory=dict[str, Reply | Fault])
+    task: asyncio.Task[None] | None = None  # of `run`, set by the caller
 
     @property
     def over(self) -> bool:

@@ -1,7 +1,5 @@
 """Read a batch's results: a reply or a fault for each call."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -18,42 +16,20 @@ _NO_ROOM = frozenset({"token_limit_exceeded", "request_limit_exceeded"})
 """The account has too many tokens in batches: the batch is throttled, not invalid."""
 
 
-class ItemFault(Fault):
-    """A call that a batch did not answer. The provider does not charge for it."""
-
-    def __init__(self, word: str, detail: str, *, status: int | None = None, code: str = "") -> None:
-        super().__init__(FaultKind.status, detail, status=status, code=code)
-        self._word = word
-
-    @property
-    def outcome(self) -> str:
-        """The word for it in a `Try`."""
-        return self._word
-
-
 @dataclass(slots=True)
 class Results:
-    """The contents of a batch's result files.
+    """The contents of a batch's result files."""
 
-    Attributes:
-        outcomes: by `custom_id`.
-        unknown: number of lines for calls that are not in the batch.
-        unreadable: number of lines that can't be read or name no call.
-    """
-
-    outcomes: dict[str, Reply | Fault] = field(default_factory=dict[str, "Reply | Fault"])
-    unknown: int = 0
-    unreadable: int = 0
+    outcomes: dict[str, Reply | Fault] = field(default_factory=dict[str, "Reply | Fault"])  # by `custom_id`
+    unknown: int = 0  # number of lines for calls that are not in the batch
+    unreadable: int = 0  # number of lines that can't be read or name no call
 
 
 def read_results(files: Sequence[bytes], expected: AbstractSet[str]) -> Results:
-    """Read the lines of all result files, in any order.
+    """Read the lines of all result files, JSON lines in OpenAI's format, in any order.
 
     Equal lines for one call count once; different ones are a fault, as it is unknown which is the reply.
-
-    Args:
-        files: JSON lines in OpenAI's format.
-        expected: `custom_id` of the calls in the batch.
+    `expected` has the `custom_id` of the calls in the batch.
     """
     results = Results()
     said: dict[str, tuple[object, object]] = {}
@@ -83,11 +59,16 @@ def unanswered(batch: BatchState, results: Results) -> Fault:
     if batch.status == "failed":
         code, message = batch.errors[0] if batch.errors else ("", "no reason given")
         status = _THROTTLED if code in _NO_ROOM else None
-        return ItemFault("batch failed", f"{batch.batch_id}: {message}", status=status, code=code)
+        return _unanswered("batch failed", f"{batch.batch_id}: {message}", code, status)
     found = f"{batch.batch_id} is {batch.status} and has no result of this call"
     if results.unreadable:  # it may be among those, and then was charged
         return Fault(FaultKind.reply, f"{found}, but {results.unreadable} that can't be read")
-    return ItemFault("no result", found)
+    return _unanswered("no result", found)
+
+
+def _unanswered(word: str, detail: str, code: str = "", status: int | None = None) -> Fault:
+    """Return the fault of a call that a batch did not answer. The provider does not charge for it."""
+    return Fault(FaultKind.status, detail, status=status, code=code, word=word)
 
 
 def _outcome(response: object, error: object, note: str) -> Reply | Fault:
@@ -105,5 +86,5 @@ def _outcome(response: object, error: object, note: str) -> Reply | Fault:
         fields = cast("Mapping[str, Any]", error)
         code = str(fields.get("code") or "")
         word = code.removeprefix("batch_").replace("_", " ") or "batch error"
-        return ItemFault(word, str(fields.get("message") or code), code=code)
+        return _unanswered(word, str(fields.get("message") or code), code)
     return Fault(FaultKind.reply, "a result without a response and without an error")

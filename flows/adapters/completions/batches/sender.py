@@ -1,7 +1,5 @@
 """Send calls in batches: collect calls, submit them together and wait for the results."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 from collections.abc import Mapping, Sequence

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 ENDPOINT = "/v1/chat/completions"
-MAX_REQUESTS = 50_000
-"""OpenAI's limit for one file, as is MAX_FILE_BYTES."""
+MAX_REQUESTS = 50_000  # OpenAI's limit for one file, as is MAX_FILE_BYTES
 MAX_FILE_BYTES = 200_000_000
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 UNDER_WAY = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
@@ -44,21 +43,13 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """A batch as reported by the provider.
+    """A batch as reported by the provider."""
 
-    Attributes:
-        batch_id: the provider's id.
-        status: the provider's status.
-        marker: our marker from its metadata; None if it has none.
-        files: ids of the result files, for successful and failed requests.
-        errors: code and message of each error of the whole batch.
-    """
-
-    batch_id: str
-    status: str
-    marker: str | None
-    files: tuple[str, ...]
-    errors: tuple[tuple[str, str], ...]
+    batch_id: str  # the provider's id
+    status: str  # the provider's status
+    marker: str | None  # our marker from its metadata; None if it has none
+    files: tuple[str, ...]  # ids of the result files, for successful and failed requests
+    errors: tuple[tuple[str, str], ...]  # code and message of each error of the whole batch
 
 
 class BatchTransport:

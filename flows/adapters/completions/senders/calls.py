@@ -4,8 +4,6 @@ Unknown tool names and arguments that are not JSON are kept for the tool loop to
 name, which can't be answered, is a fault.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -43,8 +41,6 @@ _ID_CHARS = 9
 
 @dataclass(slots=True)
 class _Piece:
-    """A partially received call."""
-
     index: int | None
     call_id: str = ""
     name: str = ""
@@ -52,16 +48,12 @@ class _Piece:
     further: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
+@dataclass(slots=True, eq=False)
 class Calls:
-    """The tool calls of one reply, in order of their first piece.
+    """The tool calls of one reply, in order of their first piece."""
 
-    Attributes:
-        chars: number of characters received.
-    """
-
-    def __init__(self) -> None:
-        self.chars = 0
-        self._pieces: list[_Piece] = []
+    chars: int = 0  # number of characters received
+    _pieces: list[_Piece] = field(default_factory=list[_Piece])
 
     def __len__(self) -> int:
         return len(self._pieces)
@@ -81,9 +73,8 @@ class Calls:
     def read(self, *, cut: bool = False) -> tuple[tuple[ToolCall, ...], list[Mapping[str, Any]]]:
         """Return the calls, each with its further fields.
 
-        Args:
-            cut: whether the reply reached its output limit: then the last call may be incomplete. It is
-                kept unless its name is missing.
+        If the reply was `cut` at its output limit, the last call may be incomplete. It is kept unless its
+        name is missing.
 
         Raises:
             Fault: one has no name.
@@ -144,14 +135,10 @@ class Calls:
 
 
 def with_ids(calls: Sequence[ToolCall], key: str) -> tuple[tuple[ToolCall, ...], str]:
-    """Give each call a unique id for its answer: some servers send none, or duplicates.
+    """Give each call of a reply a unique id for its answer: some servers send none, or duplicates.
 
-    A generated id has nine letters and digits, which every provider accepts (Mistral requires nine),
-    and depends on the request, so that no two turns of a chat share one.
-
-    Args:
-        calls: the calls of one reply.
-        key: the request's key.
+    A generated id has nine letters and digits, which every provider accepts (Mistral requires nine), and
+    depends on the request's key, so that no two turns of a chat share one.
 
     Returns:
         The calls, and a note if ids were generated.
@@ -167,16 +154,12 @@ def with_ids(calls: Sequence[ToolCall], key: str) -> tuple[tuple[ToolCall, ...],
     return tuple(found), f"tool calls given an id, having none of their own: {made}" if made else ""
 
 
+@dataclass(slots=True, eq=False)
 class ProviderState:
-    """Collects the fields to send back, from a whole reply or its chunks.
+    """Collects the fields to send back, from a whole reply or its chunks."""
 
-    Attributes:
-        chars: approximate number of characters received.
-    """
-
-    def __init__(self) -> None:
-        self.chars = 0
-        self._pieces: dict[str, list[Any]] = {}
+    chars: int = 0  # approximate number of characters received
+    _pieces: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
 
     def add(self, message: Mapping[str, Any]) -> None:
         """Add the fields of a message or a chunk."""
@@ -190,11 +173,7 @@ class ProviderState:
             self._take(_FURTHER, {_SIGNED: further[_SIGNED]})
 
     def read(self, further: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-        """Return the fields for `Message.carried`; may be empty.
-
-        Args:
-            further: further fields of each tool call, from `Calls.read`.
-        """
+        """Return the fields for `Message.carried`; `further` are those of each call, from `Calls.read`."""
         found = {name: _whole(pieces) for name, pieces in self._pieces.items()}
         calls = [dict(fields) for fields in further]
         if any(calls):

@@ -1,7 +1,5 @@
 """Read typed fields from a response; other types are a fault."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -14,8 +12,7 @@ from flows.adapters.completions.faults import Fault, FaultKind
 from flows.common.text import plural
 from flows.schema.completion import Usage
 
-RAW_CHARS = 64_000
-"""Maximum length of a body kept for debugging."""
+RAW_CHARS = 64_000  # maximum length of a body kept for debugging
 
 _TOO_LARGE = 1 << 63
 _DIGITS = 20
@@ -60,16 +57,9 @@ def clean(text: str) -> tuple[str, str]:
     Returns:
         The text, and a note if something was replaced.
     """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        pass
-    else:
-        return text, ""
-    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    lone = sum(1 for character in joined if "\ud800" <= character <= "\udfff")
-    note = f"{plural(lone, 'lone surrogate')} replaced by U+FFFD" if lone else ""
-    return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in joined), note
+    cleaned = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    lone = cleaned.count("\ufffd") - text.count("\ufffd")
+    return cleaned, f"{plural(lone, 'lone surrogate')} replaced by U+FFFD" if lone else ""
 
 
 def tame(value: Any, depth: int = 0) -> Any:

@@ -3,8 +3,6 @@
 All transports use this, for whole replies (`read_completion`) and streams (`StreamedReply`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -23,8 +21,7 @@ from flows.adapters.completions.senders.fields import (
 )
 from flows.schema.completion import CompletionStatus, ToolCall, Usage
 
-MAX_TEXT_CHARS = 16_000_000
-"""More than any model writes; stops an endless stream."""
+MAX_TEXT_CHARS = 16_000_000  # more than any model writes; stops an endless stream
 
 # OpenAI's finish reasons and those that compatible servers pass through. An unknown one means that the text
 # may be incomplete.
@@ -68,12 +65,9 @@ class Reply:
 
 
 def read_completion(payload: object, note: str = "", *, tools: bool = False) -> Reply:
-    """Read a whole reply.
+    """Read a whole reply from its JSON; `note` is a remark from parsing, for `detail`.
 
-    Args:
-        payload: the response's JSON.
-        note: a remark from parsing, for `detail`.
-        tools: whether the request offered tools; otherwise tool calls are not an answer.
+    If the request offered no tools, tool calls are not an answer.
 
     Raises:
         Fault: it is not a chat completion or has no reply; with its body and usage.

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import IO, Any
 
 import orjson
@@ -73,12 +74,10 @@ class GGUFSender:
         self._servers.clear()
 
 
+@dataclass(eq=False)
 class _Server:
-    """One server process."""
-
-    def __init__(self, process: asyncio.subprocess.Process, log: IO[bytes]) -> None:
-        self._process = process
-        self._log = log
+    _process: asyncio.subprocess.Process
+    _log: IO[bytes]
 
     @classmethod
     async def start(cls, place: str) -> _Server:

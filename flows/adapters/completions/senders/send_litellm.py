@@ -7,8 +7,6 @@ follow redirects, with the prompt. Not worked around: it drops stream chunks wit
 which OpenRouter sends if a host encrypts its reasoning.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import logging
@@ -55,12 +53,7 @@ class LiteLLMSender:
     async def send(
         self, request: Request, key: str | None, headers: Mapping[str, str] | None = None
     ) -> Reply:
-        """Make one try.
-
-        Args:
-            request: the request; its parameters are passed to litellm unchanged.
-            key: the provider's key; None if litellm finds the credentials itself.
-            headers: further headers; None for none.
+        """Make one try, with the request's parameters unchanged; without a key litellm finds the credentials.
 
         Raises:
             Fault: no completion.
@@ -212,7 +205,6 @@ async def _read_stream(stream: Any, reply: StreamedReply) -> Reply:
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    """Convert a litellm object to plain JSON values."""
     return value.model_dump(warnings=False) if hasattr(value, "model_dump") else dict(value)
 
 

@@ -1,7 +1,5 @@
 """The OpenAI chat protocol over HTTP: one try, no retries."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -51,12 +49,7 @@ class OpenAISender:
     async def send(
         self, request: Request, key: str | None, headers: Mapping[str, str] | None = None
     ) -> Reply:
-        """Make one try.
-
-        Args:
-            request: the request.
-            key: the endpoint's key; None for none.
-            headers: further headers, which override our own; None for none.
+        """Make one try; `headers` override our own.
 
         Raises:
             Fault: no completion.
@@ -190,12 +183,7 @@ def _encode(fields: dict[str, Any]) -> bytes:
 
 
 def _wire_fault(error: BaseException, timeout: aiohttp.ClientTimeout) -> Fault:
-    """Convert an error of `WIRE_ERRORS` to a fault.
-
-    Args:
-        error: the error.
-        timeout: the timeouts.
-    """
+    """Convert an error of `_WIRE_ERRORS` to a fault."""
     match error:
         case aiohttp.ConnectionTimeoutError():
             return Fault(FaultKind.connect, f"no connection within {timeout.connect:g} s")

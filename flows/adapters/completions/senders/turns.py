@@ -4,8 +4,6 @@ Both transports use this format. It is not part of a request's key: a change of 
 request must increment `PROTOCOL_VERSION`.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Mapping, Sequence
@@ -19,8 +17,7 @@ from flows.common.errors import ConfigError
 from flows.schema.completion import Image, Message, Request, ToolCall
 from flows.schema.settings import ModelSettings, Transport
 
-TOOLS = "tools"
-"""The request parameter for tools."""
+TOOLS = "tools"  # the request parameter for tools
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_CHARS = 64
@@ -69,11 +66,6 @@ def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 def check_request(request: Request, model: ModelSettings, *, in_batch: bool) -> None:
     """Reject a request that does not fit its model, or that the protocol or the model does not support.
-
-    Args:
-        request: the request.
-        model: the model.
-        in_batch: whether it would be sent in a batch.
 
     Raises:
         ConfigError: it is not supported.

@@ -10,8 +10,6 @@ after it is created, under a name with the dead one's random number: there is on
 while the first claim of the key is there, and a release removes that one first.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import secrets
@@ -26,14 +24,12 @@ from flows.common.digests import sha256_text
 from flows.common.errors import StoreError
 
 LEASE_S = 30.0
-_RENEWALS = 6
-"""Within one lease."""
+_RENEWALS = 6  # within one lease
 
 _log = logging.getLogger(__name__)
 
 
-Claim = tuple[str, ...]
-"""A claim that is held: the names of its blobs, the key's first one first."""
+Claim = tuple[str, ...]  # a claim that is held: the names of its blobs, the key's first one first
 
 
 class Claims:

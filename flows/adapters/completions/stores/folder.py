@@ -1,7 +1,5 @@
 """The store of paid replies: content-addressed, append-only, the source of truth for resume and replay."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil
@@ -32,8 +30,7 @@ _Decoded = TypeVar("_Decoded")
 _READS = 4  # attempts to read one record, each from another location or after a rescan
 
 LOCK_FILE = "lock"
-MIN_FREE_BYTES = 32 << 20
-"""With less free space no calls are made, as replies in flight might not fit."""
+MIN_FREE_BYTES = 32 << 20  # with less free space no calls are made, as replies in flight might not fit
 
 
 class CompletionStore:
@@ -93,9 +90,7 @@ class CompletionStore:
     async def fetch(self, key: str, *, again: bool = False) -> Completion | None:
         """Return the completion of `key` without waiting; see `get`.
 
-        Args:
-            key: the request's key.
-            again: True to read first what other processes appended.
+        `again` reads first what other processes appended.
         """
         if again:
             self.refresh()
@@ -119,10 +114,6 @@ class CompletionStore:
 
         The first answer of a key is final; a refusal or an error is replaced by something better.
 
-        Args:
-            request: the request, with the key `completion.key`.
-            completion: the completion.
-
         Raises:
             StoreError: it could not be stored. It must not be used, although it was paid for.
         """
@@ -138,11 +129,8 @@ class CompletionStore:
     ) -> AbstractAsyncContextManager[None, bool | None]:
         """Hold the lock to pay for `key`, across tasks and processes; a crash releases it.
 
-        After acquiring it, `fetch` again: the previous holder may have paid.
-
-        Args:
-            key: the request's key.
-            waiting: called before each try; may raise to give up.
+        `waiting` is called before each try, and may raise to give up. After acquiring the lock, `fetch`
+        again: the previous holder may have paid.
 
         Raises:
             StoreError: the folder is read-only, or its file system has no locks.

@@ -3,8 +3,6 @@
 Only locations are kept in memory, not texts. Scanning is incremental: it continues where the last scan ended.
 """
 
-from __future__ import annotations
-
 import fcntl
 import logging
 import os
@@ -35,19 +33,12 @@ _ANSWER = 2
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The location of a record.
+    """The location of a record."""
 
-    Attributes:
-        segment: the file.
-        offset: offset of its first byte.
-        length: length in bytes, including a newline.
-        status: the completion's status; None for a text.
-    """
-
-    segment: Path
-    offset: int
-    length: int
-    status: CompletionStatus | None
+    segment: Path  # the file
+    offset: int  # offset of its first byte
+    length: int  # length in bytes, including a newline
+    status: CompletionStatus | None  # the completion's status; None for a text
 
 
 class Index:
@@ -194,7 +185,6 @@ def _damage(segment: Path, offset: int, found: str) -> StoreError:
 
 
 def _being_written(segment: Path) -> bool:
-    """Whether its writer is alive and so holds a lock on its segment."""
     try:
         with segment.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -3,8 +3,6 @@
 Records that arrive during an fsync share the next one: a hundred concurrent replies cost two or three.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import secrets
@@ -12,7 +10,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -31,37 +29,26 @@ class _Entry:
     stored: Future[None]
 
 
+@dataclass(eq=False)
 class Journal:
-    """Appends entries to its own segment.
+    """Appends entries to its own segment, which is created with the first one."""
 
-    Attributes:
-        commits: number of fsyncs so far.
-    """
+    _folder: Path
+    _index: Index  # updated with each durable record
+    _guard: threading.Lock  # for changes of the index
+    commits: int = 0  # number of fsyncs so far
+    _queue: SimpleQueue[_Entry | None] = field(default_factory=SimpleQueue["_Entry | None"])
+    _thread: threading.Thread | None = None
+    _descriptor: int | None = None
+    _segment: Path = field(init=False)
 
-    def __init__(self, folder: Path, index: Index, guard: threading.Lock) -> None:
-        """Create a journal; no file is created before the first entry.
-
-        Args:
-            folder: the store's folder.
-            index: updated with each durable record.
-            guard: lock for changes of the index.
-        """
-        self.commits = 0
-        self._folder = folder
-        self._index = index
-        self._guard = guard
-        self._queue: SimpleQueue[_Entry | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._descriptor: int | None = None
-        self._segment = folder
+    def __post_init__(self) -> None:
+        self._segment = self._folder
 
     def submit(self, head: Head, line: bytes, texts: Mapping[str, str]) -> Future[None]:
-        """Pass a completion to the writer; the result is done when it is durable.
+        """Pass a completion's record to the writer; the result is done when it is durable.
 
-        Args:
-            head: head of its record.
-            line: its record.
-            texts: texts of its request by sha256; stored ones are not written again.
+        Texts of its request are by sha256; stored ones are not written again.
         """
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="completion-store", daemon=True)

@@ -9,8 +9,6 @@ sha256. Images are stored as base64 texts, an assistant's tool calls and carried
 Optional fields are omitted.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -40,8 +38,7 @@ equal records have equal bytes."""
 
 _OPTIONAL = frozenset({"tool_calls", "carried", "fragment", "reasoning", "raw"})
 
-LEAD = b'{"checksum":"'
-"""How a record begins."""
+LEAD = b'{"checksum":"'  # how a record begins
 
 _COVERED_FROM = len(LEAD) + 64 + 2  # the checksum, its closing quote and the comma
 _HEAD = re.compile(  # a later format may go on differently
@@ -52,17 +49,11 @@ _HEAD = re.compile(  # a later format may go on differently
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a record, readable without parsing JSON.
+    """The head of a record, readable without parsing JSON."""
 
-    Attributes:
-        kind: `completion` or `text`.
-        id: the request's key, or the text's sha256.
-        status: the completion's status; None for a text.
-    """
-
-    kind: str
-    id: str
-    status: CompletionStatus | None
+    kind: str  # `completion` or `text`
+    id: str  # the request's key, or the text's sha256
+    status: CompletionStatus | None  # the completion's status; None for a text
 
 
 def _encode(kind: str, name: str, status: CompletionStatus | None, body: object) -> bytes:
@@ -149,10 +140,7 @@ def check_storable(request: Request, asked: Mapping[str, Any]) -> None:
 
 
 def verify(line: bytes) -> Head | None:
-    """Return the head of a complete, undamaged record; None for anything else.
-
-    Args:
-        line: with or without its newline.
+    """Return the head of a complete, undamaged record, with or without newline; None for anything else.
 
     Raises:
         StoreError: the record has a newer, unknown format.
@@ -205,12 +193,9 @@ def decode_completion(line: bytes) -> tuple[Completion, dict[str, Any]]:
 
 
 def decode_request(key: str, body: Mapping[str, Any], find: Callable[[str], str | None]) -> Request | None:
-    """Decode the request of a record; None if a text or a field is missing or damaged.
+    """Decode the request of `encode_request`; None if a text or a field is missing or damaged.
 
-    Args:
-        key: the request's key.
-        body: as from `encode_request`.
-        find: returns a text by its sha256; None if it is missing, ValueError if it is damaged.
+    `find` returns a text by its sha256; None if it is missing, ValueError if it is damaged.
     """
     try:
         texts = {name: find(name) for name in _texts_of(body)}

@@ -8,8 +8,6 @@ A folder of this machine has copies in `cache/`, which may be deleted. What was 
 stored is in its `unsent/`, and is stored when the store is opened again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading
@@ -59,10 +57,8 @@ class SharedCompletionStore:
     def __init__(self, blobs: Blobs, folder: Path, *, lease_s: float = LEASE_S) -> None:
         """Open the store, and store what an earlier run of this machine could not.
 
-        Args:
-            blobs: where replies are.
-            folder: of this machine, for this store only.
-            lease_s: seconds after which a worker without a sign of life is dead.
+        `folder` is of this machine, for this store only. A worker is dead after `lease_s` without a sign of
+        life.
         """
         self.folder = folder
         self._blobs = blobs
@@ -139,11 +135,9 @@ class SharedCompletionStore:
 
     @asynccontextmanager
     async def lock(self, key: str, waiting: Callable[[], None] | None = None) -> AsyncGenerator[None]:
-        """Hold the claim to pay for `key`; it ends with this process.
+        """Hold the claim to pay for a key, or of another name; it ends with this process.
 
-        Args:
-            key: the request's key, or another name.
-            waiting: called before each try; may raise to give up.
+        `waiting` is called before each try, and may raise to give up.
         """
         pause, claim = _FIRST_POLL_S, None
         while True:

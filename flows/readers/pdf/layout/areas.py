@@ -1,7 +1,5 @@
 """Reading order: columns in turn, tables across them in place; uncertain cases are reported."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -22,20 +20,14 @@ MAX_CANDIDATES = 60  # places that are tried as a gutter; more only cost time
 
 @dataclass(slots=True)
 class Area:
-    """A part of a page in reading order.
+    """A part of a page in reading order."""
 
-    Attributes:
-        kind: `text` (one column), `table` (a table without rules), or if it is uncertain which: `rows`
-            (read line by line) or `columns` (empty; the columns follow).
-        words: its words.
-        gutters: x positions between the columns of a table.
-        right: right edge of the column.
-    """
-
+    # `text` (one column), `table` (a table without rules), or if it is uncertain which: `rows` (read line by
+    # line) or `columns` (empty; the columns follow).
     kind: str
     words: list[Word]
-    gutters: list[float] = field(default_factory=list[float])
-    right: float = 0.0
+    gutters: list[float] = field(default_factory=list[float])  # x positions between the columns of a table
+    right: float = 0.0  # right edge of the column
 
 
 @dataclass(frozen=True, slots=True)

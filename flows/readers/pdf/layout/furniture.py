@@ -1,7 +1,5 @@
 """Headers and footers: lines at the same place of most pages that differ only in page numbers."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -163,7 +161,6 @@ def _on_most_pages(groups: list[list[_Candidate]], count: int) -> list[list[_Can
 
 
 def _spacing(page: PageText) -> float:
-    """The usual distance between the lines of a page, in points."""
     lines = lines_of(word for word in page.words if word.item is None)
     gaps = [below.top - above.bottom for above, below in pairwise(lines) if below.top > above.bottom]
     return median(gaps or [0.0])

@@ -1,8 +1,6 @@
 # ruff: noqa: RUF001 -- signs that look alike are what this module is about
 """Group words into lines and lines into paragraphs."""
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Find the tables of a page that are drawn with lines or filled boxes."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from dataclasses import replace
 from itertools import pairwise

@@ -1,8 +1,6 @@
 # ruff: noqa: RUF001 -- minus signs and dashes differ from hyphens on purpose
 """Rows of tables: by cells if ruled, otherwise by columns of words."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The annotations of a page, and the text of its stamps, which is painted and not in the annotation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

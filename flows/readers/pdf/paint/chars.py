@@ -1,8 +1,6 @@
 # ruff: noqa: RUF001 -- signs that look alike are what this module is about
 """The characters of a page, each with its place and the text object that paints it."""
 
-from __future__ import annotations
-
 import re
 import sys
 import unicodedata

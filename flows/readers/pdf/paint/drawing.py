@@ -1,7 +1,5 @@
 """The shapes of a page for pdfplumber, which finds ruled tables among them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a page paints, in order: text objects and shapes, as interpreted by pdfium."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterable
 from ctypes import addressof, c_float, c_int, c_uint, create_string_buffer
@@ -61,23 +59,15 @@ class Cover:
 
 @dataclass(slots=True)
 class Ink:
-    """All that a page paints.
+    """All that a page paints."""
 
-    Attributes:
-        runs: by the address of their handle.
-        texts: handles of the text objects.
-        shapes: lines, boxes and curves; none where there are more than MAX_SHAPES.
-        images: boxes of the images.
-        covers: all but its text, in the order of painting.
-        count: how many objects there are.
-    """
-
-    runs: dict[int, Run] = field(default_factory=dict[int, Run])
-    texts: list[Any] = field(default_factory=list[Any])
+    runs: dict[int, Run] = field(default_factory=dict[int, Run])  # by the address of their handle
+    texts: list[Any] = field(default_factory=list[Any])  # handles of the text objects
+    # Lines, boxes and curves; none where there are more than MAX_SHAPES.
     shapes: list[Shape] = field(default_factory=list[Shape])
-    images: list[Box] = field(default_factory=list[Box])
-    covers: list[Cover] = field(default_factory=list["Cover"])
-    count: int = 0
+    images: list[Box] = field(default_factory=list[Box])  # boxes of the images
+    covers: list[Cover] = field(default_factory=list["Cover"])  # all but its text, in the order of painting
+    count: int = 0  # how many objects there are
 
 
 def _matrix(handle: Any) -> Matrix:
@@ -131,7 +121,6 @@ def _within(box: Box, clips: tuple[Box, ...]) -> Box:
 
 
 def _shapes(handle: Any, matrix: Matrix) -> list[Shape]:
-    """The lines, boxes and curves of one path."""
     mode, stroked, width = c_int(), c_int(), c_float()
     pdfium.FPDFPath_GetDrawMode(handle, mode, stroked)
     pdfium.FPDFPageObj_GetStrokeWidth(handle, width)
@@ -223,10 +212,8 @@ def _walk(ink: Ink, parent: Any, count: Any, get: Any, inside: _Inside) -> None:
 def in_frame(box: Box, crop: Box, turn: int) -> Box:
     """A box of the page's own space in the frame that it is shown in: from the left and from the top.
 
-    Args:
-        box: left, bottom, right, top.
-        crop: the part of the page that is shown, likewise.
-        turn: degrees that the page is turned clockwise by, a multiple of 90.
+    Boxes are left, bottom, right, top; `crop` is the part of the page that is shown, `turn` the degrees that
+    the page is turned clockwise by, a multiple of 90.
     """
     left, bottom, right, top = crop
     x0, top0, x1, bottom0 = box[0] - left, top - box[3], box[2] - left, top - box[1]

@@ -1,7 +1,5 @@
 """What is drawn at words: check boxes beside them, lines through them, stamps and watermarks over them."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable

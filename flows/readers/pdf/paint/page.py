@@ -1,7 +1,5 @@
 """Read one page: its words and shapes in reading orientation, normalised."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -162,7 +160,6 @@ def _fit(char: Char) -> None:
 
 
 def _area(image: Box, found: PageText) -> float:
-    """Share of the page that an image covers."""
     wide = min(image[2], found.width) - max(image[0], 0)
     high = min(image[3], found.height) - max(image[1], 0)
     return max(wide, 0) * max(high, 0) / (found.width * found.height or 1.0)

@@ -1,7 +1,5 @@
 """Group the characters of the content stream into words of one line, angle, size and font."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field

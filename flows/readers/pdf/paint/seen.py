@@ -1,7 +1,5 @@
 """Find the visible characters of a page: those whose removal changes its image."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
