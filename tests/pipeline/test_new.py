@@ -2,12 +2,14 @@
 
 import json
 import shutil
+import subprocess
 from email.message import EmailMessage
 
 import docx
 import openpyxl
 import pytest
 import yaml
+from dvc.repo import Repo
 from reportlab.pdfgen.canvas import Canvas
 
 from flows.adapters.config.every_option import check_options
@@ -17,6 +19,7 @@ from flows.pipeline.commands import validate as module
 from flows.pipeline.commands.own.new import new
 from flows.pipeline.commands.own.rubric import export_rubric, import_rubric
 from flows.pipeline.commands.own.track import track
+from flows.pipeline.commands.report import report
 from flows.pipeline.commands.validate import validate
 from flows.schema.settings import ProtocolName
 from tests.support.plain_flow import run_here, without_prefect
@@ -237,6 +240,22 @@ def test_track_says_what_it_did_and_what_comes_next(empty, documents, capsys):
     for chosen in ([], ["benchmark.scenarios=[flood]"]):
         validate(empty, ["benchmark=mybench", *chosen], Screen())
         assert "staffbench track" not in capsys.readouterr().out
+
+
+@pytest.mark.filterwarnings("ignore:_NoneStep.value:DeprecationWarning")  # of a library of DVC
+def test_track_needs_no_dvc_repro_before_it(empty, monkeypatch, capsys):
+    monkeypatch.chdir(empty)
+    new("mybench", Screen(), here=empty)
+    assert run_here(empty, "benchmark=mybench", "model=extractive", "seeds=1", "tracking=none") == 0
+    assert report(empty, ["benchmark=mybench"], Screen()) == 0
+    subprocess.run(["git", "init", "--quiet"], cwd=empty, check=True)
+    Repo.init(str(empty)).close()
+    capsys.readouterr()
+    assert track(empty, ["benchmark=mybench"], Screen()) == 0
+    # The pipeline's leaderboard also rests on the control briefs, which were not run.
+    assert "dvc repro data/mybench/dvc.yaml:report makes them" in " ".join(capsys.readouterr().err.split())
+    lock = yaml.safe_load((empty / "data" / "mybench" / "dvc.lock").read_text())
+    assert set(lock["stages"]) == {"packets@example", "evaluate@extractive"}
 
 
 def test_a_scenario_without_items_is_refused_with_what_to_do(empty, documents):
