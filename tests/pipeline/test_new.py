@@ -12,6 +12,7 @@ import yaml
 from dvc.repo import Repo
 from reportlab.pdfgen.canvas import Canvas
 
+from flows.adapters.config.compose import compose_points
 from flows.adapters.config.every_option import check_options
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, Problems
@@ -265,6 +266,28 @@ def test_a_scenario_without_items_is_refused_with_what_to_do(empty, documents):
         Problems, match=r"rubric.yaml: no item; .* Run staffbench rubric import mybench/flood FILE"
     ):
         run_here(empty, "benchmark=mybench", "model=empty", "seeds=1")
+
+
+def test_the_comment_of_a_new_benchmark_leads_to_classes_of_its_own(empty):
+    new("mybench", Screen(), here=empty)
+    conf = empty / "conf"
+    lines = (conf / "benchmark" / "mybench.yaml").read_text().splitlines()
+    said = [line.removeprefix("# ") for line in lines]
+    start = said.index("  dimensions:")
+    dimensions = "\n".join(said[start : start + 6])
+    defaults = "\n".join(said[said.index("defaults:") :][:2])
+    weights = next(line for line in said if line.startswith("  weights:")).strip()
+    severity = yaml.safe_load((conf / "scoring" / "severity.yaml").read_text())
+    scoring = severity | {"name": "mybench", "assumed": []} | yaml.safe_load(weights)
+    (conf / "scoring" / "mybench.yaml").write_text(yaml.safe_dump(scoring))
+    null = next(line for line in lines if line.startswith("  dimensions: null"))
+    text = "\n".join(lines).replace(null, dimensions).replace("\nbenchmark:", f"\n{defaults}\n\nbenchmark:")
+    (conf / "benchmark" / "mybench.yaml").write_text(text)
+    settings = compose_points(empty, ["benchmark=mybench"], multirun=False)[0].settings
+    assert settings.benchmark.dimensions
+    assert settings.benchmark.dimensions.severities == ("vital", "useful")
+    assert settings.scoring.weights == {"vital": 4, "useful": 1, "harmful": -2}
+    assert check_options(empty)[1] == []
 
 
 def test_validate_names_faults_of_files_documents_and_quotes_at_once(empty, capsys):
