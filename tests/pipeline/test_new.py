@@ -13,10 +13,12 @@ from dvc.repo import Repo
 from reportlab.pdfgen.canvas import Canvas
 
 from flows.adapters.config.compose import compose_points
+from flows.adapters.config.described import shipped
 from flows.adapters.config.every_option import check_options
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, Problems
 from flows.pipeline.commands import validate as module
+from flows.pipeline.commands.own import new as new_module
 from flows.pipeline.commands.own.new import new
 from flows.pipeline.commands.own.rubric import export_rubric, import_rubric
 from flows.pipeline.commands.own.track import track
@@ -266,6 +268,20 @@ def test_a_scenario_without_items_is_refused_with_what_to_do(empty, documents):
         Problems, match=r"rubric.yaml: no item; .* Run staffbench rubric import mybench/flood FILE"
     ):
         run_here(empty, "benchmark=mybench", "model=empty", "seeds=1")
+
+
+def test_options_of_somebody_s_own_in_a_clone_do_not_come_with_a_new_folder(tmp_path, monkeypatch):
+    clone, folder = tmp_path / "clone", tmp_path / "folder"
+    shutil.copytree(shipped(), clone / "conf")
+    subprocess.run(["git", "init", "--quiet"], cwd=clone, check=True)
+    subprocess.run(["git", "add", "conf"], cwd=clone, check=True)
+    new("first", Screen(), here=clone)
+    monkeypatch.setattr(new_module, "shipped", lambda: clone / "conf")
+    folder.mkdir()
+    new("second", Screen(), here=folder)
+    names = {path.stem for path in (folder / "conf" / "benchmark").iterdir()}
+    assert names >= {"second", "ma_bench"}
+    assert "first" not in names
 
 
 def test_the_comment_of_a_new_benchmark_leads_to_classes_of_its_own(empty):

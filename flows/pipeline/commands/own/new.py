@@ -12,6 +12,7 @@ import yaml
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.config.described import shipped
+from flows.adapters.provenance import tracked_files
 from flows.adapters.rubrics import write_rows
 from flows.adapters.scenario_files import find_project
 from flows.adapters.screen import Screen
@@ -91,7 +92,7 @@ def _new_benchmark(project: Path, name: str, data: Path, protocol: ProtocolName,
             raise ConfigError(path, "is already there", "another name")
     try:
         if not (project / "conf").is_dir():
-            shutil.copytree(shipped(), project / "conf")
+            _copy_options(shipped(), project / "conf")
             if not has_tasks:  # whose settings on other axes don't go with every option
                 config = (project / "conf" / "config.yaml").read_text(encoding="utf-8")
                 write_whole(project / "conf" / "config.yaml", _DEFAULT.sub(rf"\g<1>{name}", config))
@@ -116,6 +117,17 @@ def _new_benchmark(project: Path, name: str, data: Path, protocol: ProtocolName,
     more = " --report FILE" if has_tasks else ""
     screen.note(f"  staffbench new {name}/SCENARIO --documents FOLDER{more}")
     return 0
+
+
+def _copy_options(source: Path, target: Path) -> None:
+    """Copy the options that come with staffbench: of a clone those that git has, not somebody's own."""
+    known = tracked_files(source)
+
+    def others(folder: str, names: list[str]) -> list[str]:
+        paths = [Path(folder, name) for name in names]
+        return [path.name for path in paths if known and path.is_file() and path not in known]
+
+    shutil.copytree(source, target, ignore=others)
 
 
 def _text(name: str) -> str:
