@@ -159,7 +159,9 @@ def test_a_report_task_is_made_of_documents_a_report_and_a_spreadsheet(empty, do
     assert given == sorted(path.name for path in documents.glob("0*"))
     assert (task / "tests" / "golden" / "report.docx").read_bytes() == expert.read_bytes()
     assert validate(empty, ["benchmark=reports"], Screen()) == 1
-    assert "staffbench rubric import" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "staffbench rubric import" in said.err
+    assert "flood: worth another look: as staffbench new wrote it, to be replaced: assignment.\n" in said.out
     sheet = empty / "data" / "reports" / "flood.xlsx"
     book = openpyxl.load_workbook(sheet)
     names = [cell.value for cell in book["Items"][1]]
@@ -304,6 +306,24 @@ def test_the_comment_of_a_new_benchmark_leads_to_classes_of_its_own(empty):
     assert settings.benchmark.dimensions.severities == ("vital", "useful")
     assert settings.scoring.weights == {"vital": 4, "useful": 1, "harmful": -2}
     assert check_options(empty)[1] == []
+
+
+def test_validate_names_what_is_left_to_write(empty, documents, capsys):
+    new("mybench", Screen(), here=empty)
+    new("mybench/flood", Screen(), here=empty, documents=documents)
+    file = empty / "data" / "mybench" / "flood" / "scenario.yaml"
+    chosen = ["benchmark=mybench", "benchmark.scenarios=[flood]"]
+    start = "flood: worth another look: as staffbench new wrote it, to be replaced: "
+    validate(empty, chosen, Screen())
+    assert f"{start}licence, notice, assignment.\n" in capsys.readouterr().out
+    head = yaml.safe_load(file.read_text())
+    head |= {"assignment": "You work on the staff of a town. Write the analysis.", "notice": "Invented."}
+    file.write_text(yaml.safe_dump(head))
+    validate(empty, chosen, Screen())
+    assert f"{start}licence.\n" in capsys.readouterr().out
+    file.write_text(yaml.safe_dump(head | {"licence": "CC BY 4.0"}))
+    validate(empty, chosen, Screen())
+    assert start not in capsys.readouterr().out
 
 
 def test_validate_names_faults_of_files_documents_and_quotes_at_once(empty, capsys):

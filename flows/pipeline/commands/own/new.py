@@ -19,7 +19,8 @@ from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, Problems, StaffbenchError, StoreError
 from flows.common.files import write_whole
 from flows.pipeline.commands.own.stages import stages_folder, write_stages
-from flows.pipeline.commands.own.task import INSTRUCTION, write_example_task, write_own_task
+from flows.pipeline.commands.own.task import write_example_task, write_own_task
+from flows.pipeline.commands.own.unwritten import INSTRUCTION, SCENARIO
 from flows.pipeline.evaluate.showing import display_path
 from flows.readers.guarded import read_guarded
 from flows.readers.read import media_of
@@ -32,13 +33,6 @@ _DEFAULT = re.compile(r"(?m)^(  - benchmark: )\S+")
 _CACHES = shutil.ignore_patterns("__pycache__")
 _MOST_PARTS = 30  # pages of a document that are listed
 _PACKAGE = Path(__file__).resolve().parents[3]
-
-_SCENARIO = {
-    "synthetic": False,
-    "licence": "not stated",
-    "notice": "Say here what these documents are, and whether anything in them is invented.",
-    "assignment": "You work on the staff of ... Write the mission analysis for ..., from the documents.",
-}
 
 
 def new(
@@ -183,7 +177,7 @@ def _write_scenario(folder: Path, title: str, files: Sequence[Path]) -> None:
     except OSError as error:
         raise StoreError(error.filename or folder, f"can't be written ({error.strerror})") from error
     names = [file.name for file in files]
-    head = {"scenario_id": folder.name, "title": title, **_SCENARIO, "documents": names}
+    head = {"scenario_id": folder.name, "title": title, "synthetic": False, **SCENARIO, "documents": names}
     text = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=110)
     write_whole(folder / "scenario.yaml", text)
     write_whole(folder / "rubric.yaml", "[]\n")
