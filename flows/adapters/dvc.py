@@ -41,7 +41,8 @@ def track_results(
 
     logging.getLogger("dvc").setLevel(logging.WARNING)  # each lock file that it writes is news to it
     wanted = frozenset(folder.resolve() for folder in folders)
-    shown = [*locks, *groups, *_ignored(folders)]
+    beside = [file.parent / ".gitignore" for file in groups]  # where DVC names what it was given
+    shown = [*locks, *groups, *beside, *_ignored(folders)]
     before = {path: _content(path) for path in shown}
     try:
         with Repo(str(project)) as repo:

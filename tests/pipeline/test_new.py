@@ -255,10 +255,22 @@ def test_track_needs_no_dvc_repro_before_it(empty, monkeypatch, capsys):
     assert report(empty, ["benchmark=mybench"], Screen()) == 0
     subprocess.run(["git", "init", "--quiet"], cwd=empty, check=True)
     Repo.init(str(empty)).close()
+    (empty / "results" / "completions").mkdir()
+    (empty / "results" / "completions" / "reply.json").write_text("{}")
     capsys.readouterr()
     assert track(empty, ["benchmark=mybench"], Screen()) == 0
     # The pipeline's leaderboard also rests on the control briefs, which were not run.
-    assert "dvc repro data/mybench/dvc.yaml:report makes them" in " ".join(capsys.readouterr().err.split())
+    said = capsys.readouterr()
+    assert "dvc repro data/mybench/dvc.yaml:report makes them" in " ".join(said.err.split())
+    shown = subprocess.run(
+        ["git", "ls-files", "--others", "--exclude-standard", "results"],
+        cwd=empty,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    assert "results/.gitignore" in shown
+    assert set(shown) <= set(said.out.split())  # in its line for git add
     lock = yaml.safe_load((empty / "data" / "mybench" / "dvc.lock").read_text())
     assert set(lock["stages"]) == {"packets@example", "evaluate@extractive"}
 
