@@ -14,11 +14,12 @@ from flows.common.errors import StoreError
 
 def track_results(
     project: Path, folders: Sequence[Path], groups: Mapping[Path, Sequence[Path]], locks: Sequence[Path]
-) -> list[Path]:
+) -> tuple[list[Path], list[str]]:
     """Record the results on disk in DVC, as `dvc repro` would have.
 
-    Stages with all outputs present are committed; other files are added in groups, each with a `.dvc` file
-    for git. `dvc add` would put that file into the folder of the tables, which then can't be read as one.
+    Stages with all dependencies and outputs present are committed; other files are added in groups, each with
+    a `.dvc` file for git. `dvc add` would put that file into the folder of the tables, which then can't be
+    read as one.
 
     Args:
         project: folder that holds `dvc.yaml`.
@@ -27,7 +28,8 @@ def track_results(
         locks: the `dvc.lock` files of those stages.
 
     Returns:
-        Files for git to add: those that this call changed.
+        Files for git to add, which this call changed; and stages, as `dvc repro` names them, whose outputs
+        are all there while a dependency is not.
 
     Raises:
         StoreError: DVC can't record them.
@@ -37,17 +39,22 @@ def track_results(
 
     logging.getLogger("dvc").setLevel(logging.WARNING)  # each lock file that it writes is news to it
     wanted = frozenset(folder.resolve() for folder in folders)
-    shown = [*locks, *groups, *_ignored(folders)]
+    beside = [file.parent / ".gitignore" for file in groups]  # where DVC names what it was given
+    shown = [*locks, *groups, *beside, *_ignored(folders)]
     before = {path: _content(path) for path in shown}
     try:
         with Repo(str(project)) as repo:
             stages: list[Any] = [stage for stage in repo.index.stages if stage.cmd]
             made = {Path(out.fs_path) for stage in stages for out in stage.outs}
+            left: list[str] = []
             for stage in stages:
                 if any(is_below(Path(out.fs_path), wanted) for out in stage.outs) and all(
                     out.exists for out in stage.outs
                 ):
-                    repo.commit(stage.addressing, force=True)
+                    if all(dependency.exists for dependency in stage.deps):
+                        repo.commit(stage.addressing, force=True)
+                    else:
+                        left.append(stage.addressing)
             created: list[Any] = []
             with lock_repo(repo), repo.scm_context(quiet=True):
                 for file, paths in groups.items():
@@ -67,7 +74,7 @@ def track_results(
     except DvcException as error:
         raise StoreError(project / "dvc.yaml", f"DVC could not take the results ({error})") from error
     after = dict.fromkeys([*shown, *_ignored(folders)])
-    return [path for path in after if _content(path) != before.get(path)]
+    return [path for path in after if _content(path) != before.get(path)], left
 
 
 def _ignored(folders: Sequence[Path]) -> list[Path]:

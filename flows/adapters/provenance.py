@@ -28,6 +28,15 @@ def git_revision(project: Path) -> str | None:
         return None
 
 
+def tracked_files(folder: Path) -> frozenset[Path]:
+    """Return the files below a folder that git has; empty outside a repository and in an ignored folder."""
+    try:
+        names = _git(folder, "ls-files", "-z").split("\0")
+    except (OSError, subprocess.SubprocessError):
+        return frozenset()
+    return frozenset(folder / name for name in names if name)
+
+
 @cache
 def environment() -> dict[str, str]:
     """Return versions of software that results may depend on."""

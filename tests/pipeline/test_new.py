@@ -2,21 +2,27 @@
 
 import json
 import shutil
+import subprocess
 from email.message import EmailMessage
 
 import docx
 import openpyxl
 import pytest
 import yaml
+from dvc.repo import Repo
 from reportlab.pdfgen.canvas import Canvas
 
+from flows.adapters.config.compose import compose_points
+from flows.adapters.config.described import shipped
 from flows.adapters.config.every_option import check_options
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, Problems
 from flows.pipeline.commands import validate as module
+from flows.pipeline.commands.own import new as new_module
 from flows.pipeline.commands.own.new import new
 from flows.pipeline.commands.own.rubric import export_rubric, import_rubric
 from flows.pipeline.commands.own.track import track
+from flows.pipeline.commands.report import report
 from flows.pipeline.commands.validate import validate
 from flows.schema.settings import ProtocolName
 from tests.support.plain_flow import run_here, without_prefect
@@ -153,7 +159,9 @@ def test_a_report_task_is_made_of_documents_a_report_and_a_spreadsheet(empty, do
     assert given == sorted(path.name for path in documents.glob("0*"))
     assert (task / "tests" / "golden" / "report.docx").read_bytes() == expert.read_bytes()
     assert validate(empty, ["benchmark=reports"], Screen()) == 1
-    assert "staffbench rubric import" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "staffbench rubric import" in said.err
+    assert "flood: worth another look: as staffbench new wrote it, to be replaced: assignment.\n" in said.out
     sheet = empty / "data" / "reports" / "flood.xlsx"
     book = openpyxl.load_workbook(sheet)
     names = [cell.value for cell in book["Items"][1]]
@@ -239,6 +247,34 @@ def test_track_says_what_it_did_and_what_comes_next(empty, documents, capsys):
         assert "staffbench track" not in capsys.readouterr().out
 
 
+@pytest.mark.filterwarnings("ignore:_NoneStep.value:DeprecationWarning")  # of a library of DVC
+def test_track_needs_no_dvc_repro_before_it(empty, monkeypatch, capsys):
+    monkeypatch.chdir(empty)
+    new("mybench", Screen(), here=empty)
+    assert run_here(empty, "benchmark=mybench", "model=extractive", "seeds=1", "tracking=none") == 0
+    assert report(empty, ["benchmark=mybench"], Screen()) == 0
+    subprocess.run(["git", "init", "--quiet"], cwd=empty, check=True)
+    Repo.init(str(empty)).close()
+    (empty / "results" / "completions").mkdir()
+    (empty / "results" / "completions" / "reply.json").write_text("{}")
+    capsys.readouterr()
+    assert track(empty, ["benchmark=mybench"], Screen()) == 0
+    # The pipeline's leaderboard also rests on the control briefs, which were not run.
+    said = capsys.readouterr()
+    assert "dvc repro data/mybench/dvc.yaml:report makes them" in " ".join(said.err.split())
+    shown = subprocess.run(
+        ["git", "ls-files", "--others", "--exclude-standard", "results"],
+        cwd=empty,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    assert "results/.gitignore" in shown
+    assert set(shown) <= set(said.out.split())  # in its line for git add
+    lock = yaml.safe_load((empty / "data" / "mybench" / "dvc.lock").read_text())
+    assert set(lock["stages"]) == {"packets@example", "evaluate@extractive"}
+
+
 def test_a_scenario_without_items_is_refused_with_what_to_do(empty, documents):
     new("mybench", Screen(), here=empty)
     new("mybench/flood", Screen(), here=empty, documents=documents)
@@ -246,6 +282,60 @@ def test_a_scenario_without_items_is_refused_with_what_to_do(empty, documents):
         Problems, match=r"rubric.yaml: no item; .* Run staffbench rubric import mybench/flood FILE"
     ):
         run_here(empty, "benchmark=mybench", "model=empty", "seeds=1")
+
+
+def test_options_of_somebody_s_own_in_a_clone_do_not_come_with_a_new_folder(tmp_path, monkeypatch):
+    clone, folder = tmp_path / "clone", tmp_path / "folder"
+    shutil.copytree(shipped(), clone / "conf")
+    subprocess.run(["git", "init", "--quiet"], cwd=clone, check=True)
+    subprocess.run(["git", "add", "conf"], cwd=clone, check=True)
+    new("first", Screen(), here=clone)
+    monkeypatch.setattr(new_module, "shipped", lambda: clone / "conf")
+    folder.mkdir()
+    new("second", Screen(), here=folder)
+    names = {path.stem for path in (folder / "conf" / "benchmark").iterdir()}
+    assert names >= {"second", "ma_bench"}
+    assert "first" not in names
+
+
+def test_the_comment_of_a_new_benchmark_leads_to_classes_of_its_own(empty):
+    new("mybench", Screen(), here=empty)
+    conf = empty / "conf"
+    lines = (conf / "benchmark" / "mybench.yaml").read_text().splitlines()
+    said = [line.removeprefix("# ") for line in lines]
+    start = said.index("  dimensions:")
+    dimensions = "\n".join(said[start : start + 6])
+    defaults = "\n".join(said[said.index("defaults:") :][:2])
+    weights = next(line for line in said if line.startswith("  weights:")).strip()
+    severity = yaml.safe_load((conf / "scoring" / "severity.yaml").read_text())
+    scoring = severity | {"name": "mybench", "assumed": []} | yaml.safe_load(weights)
+    (conf / "scoring" / "mybench.yaml").write_text(yaml.safe_dump(scoring))
+    null = next(line for line in lines if line.startswith("  dimensions: null"))
+    text = "\n".join(lines).replace(null, dimensions).replace("\nbenchmark:", f"\n{defaults}\n\nbenchmark:")
+    (conf / "benchmark" / "mybench.yaml").write_text(text)
+    settings = compose_points(empty, ["benchmark=mybench"], multirun=False)[0].settings
+    assert settings.benchmark.dimensions
+    assert settings.benchmark.dimensions.severities == ("vital", "useful")
+    assert settings.scoring.weights == {"vital": 4, "useful": 1, "harmful": -2}
+    assert check_options(empty)[1] == []
+
+
+def test_validate_names_what_is_left_to_write(empty, documents, capsys):
+    new("mybench", Screen(), here=empty)
+    new("mybench/flood", Screen(), here=empty, documents=documents)
+    file = empty / "data" / "mybench" / "flood" / "scenario.yaml"
+    chosen = ["benchmark=mybench", "benchmark.scenarios=[flood]"]
+    start = "flood: worth another look: as staffbench new wrote it, to be replaced: "
+    validate(empty, chosen, Screen())
+    assert f"{start}licence, notice, assignment.\n" in capsys.readouterr().out
+    head = yaml.safe_load(file.read_text())
+    head |= {"assignment": "You work on the staff of a town. Write the analysis.", "notice": "Invented."}
+    file.write_text(yaml.safe_dump(head))
+    validate(empty, chosen, Screen())
+    assert f"{start}licence.\n" in capsys.readouterr().out
+    file.write_text(yaml.safe_dump(head | {"licence": "CC BY 4.0"}))
+    validate(empty, chosen, Screen())
+    assert start not in capsys.readouterr().out
 
 
 def test_validate_names_faults_of_files_documents_and_quotes_at_once(empty, capsys):

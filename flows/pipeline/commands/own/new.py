@@ -12,13 +12,15 @@ import yaml
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.config.described import shipped
+from flows.adapters.provenance import tracked_files
 from flows.adapters.rubrics import write_rows
 from flows.adapters.scenario_files import find_project
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, Problems, StaffbenchError, StoreError
 from flows.common.files import write_whole
 from flows.pipeline.commands.own.stages import stages_folder, write_stages
-from flows.pipeline.commands.own.task import INSTRUCTION, write_example_task, write_own_task
+from flows.pipeline.commands.own.task import write_example_task, write_own_task
+from flows.pipeline.commands.own.unwritten import INSTRUCTION, SCENARIO
 from flows.pipeline.evaluate.showing import display_path
 from flows.readers.guarded import read_guarded
 from flows.readers.read import media_of
@@ -31,13 +33,6 @@ _DEFAULT = re.compile(r"(?m)^(  - benchmark: )\S+")
 _CACHES = shutil.ignore_patterns("__pycache__")
 _MOST_PARTS = 30  # pages of a document that are listed
 _PACKAGE = Path(__file__).resolve().parents[3]
-
-_SCENARIO = {
-    "synthetic": False,
-    "licence": "not stated",
-    "notice": "Say here what these documents are, and whether anything in them is invented.",
-    "assignment": "You work on the staff of ... Write the mission analysis for ..., from the documents.",
-}
 
 
 def new(
@@ -91,7 +86,7 @@ def _new_benchmark(project: Path, name: str, data: Path, protocol: ProtocolName,
             raise ConfigError(path, "is already there", "another name")
     try:
         if not (project / "conf").is_dir():
-            shutil.copytree(shipped(), project / "conf")
+            _copy_options(shipped(), project / "conf")
             if not has_tasks:  # whose settings on other axes don't go with every option
                 config = (project / "conf" / "config.yaml").read_text(encoding="utf-8")
                 write_whole(project / "conf" / "config.yaml", _DEFAULT.sub(rf"\g<1>{name}", config))
@@ -116,6 +111,17 @@ def _new_benchmark(project: Path, name: str, data: Path, protocol: ProtocolName,
     more = " --report FILE" if has_tasks else ""
     screen.note(f"  staffbench new {name}/SCENARIO --documents FOLDER{more}")
     return 0
+
+
+def _copy_options(source: Path, target: Path) -> None:
+    """Copy the options that come with staffbench: of a clone those that git has, not somebody's own."""
+    known = tracked_files(source)
+
+    def others(folder: str, names: list[str]) -> list[str]:
+        paths = [Path(folder, name) for name in names]
+        return [path.name for path in paths if known and path.is_file() and path not in known]
+
+    shutil.copytree(source, target, ignore=others)
 
 
 def _text(name: str) -> str:
@@ -171,7 +177,7 @@ def _write_scenario(folder: Path, title: str, files: Sequence[Path]) -> None:
     except OSError as error:
         raise StoreError(error.filename or folder, f"can't be written ({error.strerror})") from error
     names = [file.name for file in files]
-    head = {"scenario_id": folder.name, "title": title, **_SCENARIO, "documents": names}
+    head = {"scenario_id": folder.name, "title": title, "synthetic": False, **SCENARIO, "documents": names}
     text = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=110)
     write_whole(folder / "scenario.yaml", text)
     write_whole(folder / "rubric.yaml", "[]\n")

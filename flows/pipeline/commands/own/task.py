@@ -18,15 +18,12 @@ from flows.adapters.task_trees.write_text import (
     test_script,
 )
 from flows.common.errors import ConfigError
+from flows.pipeline.commands.own.unwritten import ASSIGNMENT, INSTRUCTION
 from flows.pipeline.inputs.submission_check import check_report
 from flows.schema.report_task import ReportStatus
 
 OUTPUT = "/app/outputs/report.docx"
-INSTRUCTION = f"steps/{STEP}/instruction.md"
 RUBRIC = "tests/fixtures/rubric.json"
-_ASSIGNMENT = """\
-You work on the staff of ... Write the report for ..., on the form among the files. It has at most ... pages.
-Say here who reads it, what it is for, and what it must not leave out."""
 _INSTRUCTION = """\
 Nobody can answer questions while you work: the files are all there is.
 
@@ -83,7 +80,7 @@ def write_own_task(target: Path, title: str, documents: Sequence[Path], report: 
     }
     about = {"synthetic": False, "licence": "not stated"}
     files = {RUBRIC: text_file(json_text({"criteria": []}))}
-    _write(target, config, about, _ASSIGNMENT, documents, report, files)
+    _write(target, config, about, ASSIGNMENT, documents, report, files)
 
 
 def _write(  # noqa: PLR0917 -- the parts of a task

@@ -44,9 +44,12 @@ def track(project: Path, overrides: Sequence[str], screen: Screen, *, is_former:
     if not n_conditions and not (project / ".dvc").is_dir():
         screen.say("The project is not under DVC yet: git init, then dvc init, in its folder.")
         return 0
-    changed = track_results(project, [folder, packets], groups, locks)
+    changed, left = track_results(project, [folder, packets], groups, locks)
     if files := [*renewed, *changed, *replaced]:
         screen.verbatim("git add " + shlex.join(display_path(path) for path in files))
+    if left:
+        again = f"dvc repro {shlex.join(left)} makes them"
+        screen.say(f"DVC did not take stages that need files which are not there: {again}.")
     if not n_conditions:
         screen.say(f"{name} has no results yet: {_first(project, point)} makes them.")
     elif changed or replaced:
