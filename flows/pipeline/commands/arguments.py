@@ -31,7 +31,10 @@ _EXAMPLES = """examples:
 staffbench COMMAND --help shows the arguments of a command.
 """
 
-_CONDITION = "condition, as staffbench list conditions names it, or its model; CONDITION/JUDGE for one judge"
+_CONDITION = (
+    "condition, as staffbench list conditions names it, the beginning of its name, or its model; "
+    "CONDITION/JUDGE for one judge"
+)
 _Parsers = Mapping[str, argparse.ArgumentParser]
 
 
