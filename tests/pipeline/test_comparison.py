@@ -3,6 +3,7 @@
 import pytest
 
 from flows.common.errors import ConfigError
+from flows.pipeline.commands.report import note_unused
 from flows.pipeline.results.pages.comparison import difference_text, pair
 from flows.stages.aggregate import Difference
 from tests.pipeline.test_true_notes import Brief, everywhere, graded
@@ -34,3 +35,19 @@ def test_two_conditions_that_no_judge_shares_are_said_to_be_that():
 def test_why_there_is_no_interval_is_said():
     text = difference_text(Difference(0.5, None, 1, 1), 0.95)
     assert text == "+0.500, without an interval, which one scenario does not have: 1 of 1 scenarios"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "used", "named"),
+    [
+        (["benchmark=smoke", "model=x", "judge.effort=high"], (), ["model=x judge.effort=high"]),
+        (["judge=offline", "+word_cap=500", "scoring=severity"], ("judge", "word_cap"), []),
+    ],
+)
+def test_overrides_that_choose_nothing_are_named(overrides, used, named):
+    class Heard(list):
+        note = list.append
+
+    heard = Heard()
+    note_unused(overrides, heard, "All is shown", used)
+    assert heard == [f"All is shown; not used: {words}." for words in named]

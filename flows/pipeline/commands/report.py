@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ from flows.schema.settings import ScoringSettings, scoring_suffix
 if TYPE_CHECKING:
     from flows.stages.paper.results import Results
 
+_OF_A_RUN = ("model", "effort", "word_cap", "prompt", "harness", "seeds", "judge", "judge_prompt")
+
 
 def report(
     project: Path,
@@ -52,6 +55,8 @@ def report(
     for given in (tables, figures):
         if given is not None and given.exists() and not given.is_dir():
             raise ConfigError(given, "a file", "a folder, new or existing")
+    used = ("word_cap", "prompt", "judge") if for_paper else ()
+    note_unused(overrides, screen, "A report has every graded condition", used)
     point = compose_points(project, overrides, multirun=False)[0]
     settings = point.settings
     results = project / settings.results
@@ -95,6 +100,13 @@ def report(
                 "No row is left. Deleted or emptied: " + ", ".join(display_path(path) for path in removed)
             )
     return screen.failed(problems)
+
+
+def note_unused(overrides: Sequence[str], screen: Screen, why: str, used: Sequence[str] = ()) -> None:
+    """Name overrides that choose conditions for a run, where they choose none."""
+    axes = {override: re.split(r"[=.@]", override.lstrip("+~"))[0] for override in overrides}
+    if unused := [override for override, axis in axes.items() if axis in _OF_A_RUN and axis not in used]:
+        screen.note(f"{why}; not used: {' '.join(unused)}.")
 
 
 def _versioned(project: Path, screen: Screen) -> Callable[[Path], bool]:
