@@ -92,7 +92,8 @@ def report(
                     documents=documents,
                 )
             )
-            show_board(screen, board, frozenset(), display_path(folder / board_file(folder, board.scoring)))
+            where = display_path(folder / board_file(folder, board.scoring))
+            show_board(screen, board, graded, frozenset(), where)
             show_tasks(screen, board, graded, scenarios, settings.scoring)
             screen.note("Written: " + ", ".join(display_path(path) for path in paths))
         elif not for_paper and (removed := retract(folder, settings.scoring, problems)):

@@ -55,11 +55,16 @@ def build_leaderboard(
         judges=tuple(judge_note(own, scenarios, objects, scoring) for _, own in sorted(judges.items())),
         assumptions=tuple(_assumptions(graded, scoring)),
         model_notes=tuple(sorted(_model_notes(graded))),
-        differences=(*differences(graded), *served_notes(graded)),
+        differences=row_differences(graded),
         left_out=tuple(left_out),
         rules=scoring,
         other_refusals=tuple(_other_refusals(rows, graded, scenarios, scoring)),
     )
+
+
+def row_differences(graded: Sequence[Graded]) -> tuple[str, ...]:
+    """Say how the rows of a table differ beyond its columns."""
+    return (*differences(graded), *served_notes(graded))
 
 
 def _rows(
@@ -108,8 +113,8 @@ def _assumptions(graded: Sequence[Graded], scoring: ScoringSettings) -> list[str
     prompts = [f"prompt {name} also asks for {'; '.join(sorted(asked[name]))}" for name in sorted(asked)]
     rule = "has no score" if scoring.refusals is Refusals.unscored else "scores like an empty one"
     refusals = (
-        f"a text that its writer refused {rule} (scoring.refusals={scoring.refusals.value}); MA-Bench's paper "
-        "counts refusals as outputs and does not say how they score"
+        f"a text that its writer refused {rule} (scoring.refusals={scoring.refusals.value}); MA-Bench's "
+        "paper counts refusals as outputs and does not say how they score"
     )
     return [*weights, *sorted(limits), *prompts, refusals]
 
@@ -137,7 +142,8 @@ def _other_refusals(
     found: list[str] = []
     for judge in sorted({row.judge_id for row in rows}):
         here, there = (
-            [row for row in board if row.judge_id == judge and row.rank is not None] for board in (rows, others)
+            [row for row in board if row.judge_id == judge and row.rank is not None]
+            for board in (rows, others)
         )
         if [(row.rank, row.condition) for row in here] != [(row.rank, row.condition) for row in there]:
             places = [f"{row.rank} {row.condition} ({number(row.score)})" for row in there]
@@ -202,7 +208,9 @@ def delete_leaderboard(folder: Path, scoring: str) -> list[Path]:
         try:
             path.unlink()
         except OSError as error:
-            raise StoreError(path, f"can't be deleted ({error.strerror})", remedy="fix the permissions") from error
+            raise StoreError(
+                path, f"can't be deleted ({error.strerror})", remedy="fix the permissions"
+            ) from error
     return found
 
 
