@@ -166,8 +166,8 @@ _VERDICTS: dict[tuple[bool, bool | None], str] = {
 """The verdict on an item in words, by whether it is a wrong move and whether it passed; failures first."""
 
 
-def exit_code(finished: Finished, screen: Screen) -> int:
-    """Print each distinct error once and return the run's exit code."""
+def exit_code(finished: Finished, results: Path, screen: Screen) -> int:
+    """Print each distinct error once and return the exit code of a run whose results are in `results`."""
     for message in {str(fault): None for _, fault in finished.faults}:
         screen.fault(message)
     if finished.faults:
@@ -180,7 +180,8 @@ def exit_code(finished: Finished, screen: Screen) -> int:
     if ungraded:
         for failure in _failures(finished):
             screen.fault(failure)
-        screen.fault(f"{ungraded} items have no verdict; they are counted, not scored: {_kinds(finished)}")
+        kinds = _kinds(finished, results)
+        screen.fault(f"{ungraded} items have no verdict; they are counted, not scored: {kinds}")
         screen.fault(
             "The same command retries failed calls and unparsable replies (retry=refused: also refusals; "
             "retry=partial: also texts without a known end)."
@@ -189,12 +190,14 @@ def exit_code(finished: Finished, screen: Screen) -> int:
     return 0
 
 
-def _kinds(finished: Finished) -> str:
+def _kinds(finished: Finished, results: Path) -> str:
     """Count the missing verdicts by kind, with the first reason of each and the file that has all."""
     kinds: Counter[str] = Counter()
     first: dict[str, tuple[str, str]] = {}
     for evaluation, ended in finished.outcomes:
-        file = f"verdicts/{evaluation.condition.label}/{evaluation.judge.label}.parquet"
+        condition = evaluation.condition
+        folder = results / condition.benchmark / "verdicts" / condition.label
+        file = display_path(folder / f"{evaluation.judge.label}.parquet")
         for status, (count, reason) in ended.unjudged.items():
             kinds[status] += count
             first.setdefault(status, (reason, file))
