@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from flows.adapters.completions.client import Client, check_key
+from flows.adapters.completions.client import Client, check_keys
 from flows.adapters.completions.stores.shared import Store
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.config.compose import compose_points
@@ -227,8 +227,7 @@ def remote_pairs_agreement(project: Path, settings: Settings) -> list[tuple[str,
     remote = [member for member in judges if member.kind is JudgeKind.remote]
     if not remote:
         return []
-    for member in remote:
-        check_key(member)
+    check_keys(remote)
     store = Stores.of(project, settings).completions()
     try:
         return asyncio.run(_ask_judges(project, settings, remote, store))
