@@ -15,7 +15,7 @@ from flows.common.errors import ConfigError, StaffbenchError
 from flows.common.text import plural
 from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
 from flows.pipeline.inputs.packets import stored_characters
-from flows.pipeline.results.agreement.labels import by_code, check_labels
+from flows.pipeline.results.agreement.labels import by_code, label_faults
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import (
     board_file,
@@ -153,8 +153,9 @@ def _paper_results(
 
     settings = point.settings
     benchmark = settings.benchmark
-    read = read_labels(labels, lambda sample: by_code(graded, scenarios, sample))
-    check_labels(read, graded)
+    read = read_labels(
+        labels, lambda sample: by_code(graded, scenarios, sample), lambda given: label_faults(given, graded)
+    )
     is_chosen = any(override.split("=")[0] == "judge" for override in overrides)
     return paper_results(
         graded,

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from flows.adapters.labels import labels_csv
+from flows.adapters.config.messages import nearest
+from flows.adapters.labels import SheetBrief, labels_csv
 from flows.adapters.tracking import read_human_labels
+from flows.common.errors import Problems, ScenarioError, StaffbenchError
 from flows.common.files import write_whole
 from flows.common.text import plural
 from flows.pipeline.results.graded import Graded, items_of
-from flows.adapters.labels import SheetBrief
-from flows.common.errors import Problems, ScenarioError, StaffbenchError
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Settings
 from flows.schema.verdict import Agreement, ExpertLabel
+from flows.stages.agreement import (
+    LabelledVerdict,
+    Repeated,
+    compare_verdicts,
+    measure_agreement,
+    window_overlap,
+)
 from flows.stages.label_sample import Brief
-from flows.stages.agreement import LabelledVerdict, Repeated, compare_verdicts, measure_agreement, window_overlap
 
 _Place = tuple[str, str, int, str]
 """Condition, scenario, seed, item."""
+_PARTS = ("condition", "scenario", "seed", "item")
 
 
 def stored_briefs(graded: Sequence[Graded]) -> list[Brief]:
@@ -33,11 +41,15 @@ def stored_briefs(graded: Sequence[Graded]) -> list[Brief]:
     return [found[place] for place in sorted(found)]
 
 
-def by_code(graded: Sequence[Graded], scenarios: Mapping[str, Scenario], sample: str) -> dict[str, SheetBrief]:
+def by_code(
+    graded: Sequence[Graded], scenarios: Mapping[str, Scenario], sample: str
+) -> dict[str, SheetBrief]:
     """Return what the codes of a sample stand for."""
     items = {name: {item.item_id: item for item in scenario.items} for name, scenario in scenarios.items()}
     return {
-        brief.code(sample): SheetBrief(brief.condition, brief.scenario_id, brief.seed, items[brief.scenario_id])
+        brief.code(sample): SheetBrief(
+            brief.condition, brief.scenario_id, brief.seed, items[brief.scenario_id]
+        )
         for brief in stored_briefs(graded)
         if brief.scenario_id in items
     }
@@ -49,6 +61,12 @@ def check_labels(labels: Sequence[ExpertLabel], graded: Sequence[Graded]) -> Non
     Raises:
         StaffbenchError: all of them, by row.
     """
+    if problems := label_faults(labels, graded):
+        raise problems[0] if len(problems) == 1 else Problems.of("labels", problems)
+
+
+def label_faults(labels: Sequence[ExpertLabel], graded: Sequence[Graded]) -> list[StaffbenchError]:
+    """Return an error for each label on a brief or item that no judge graded."""
     conditions = {label.condition for label in labels}
     known = {
         (entry.condition, *place)
@@ -56,17 +74,25 @@ def check_labels(labels: Sequence[ExpertLabel], graded: Sequence[Graded]) -> Non
         if entry.condition in conditions and not entry.is_foreign
         for place in entry.passed
     }
-    problems: list[StaffbenchError] = [
-        ScenarioError(
-            label.where or "labels",
-            f"no verdict on {' '.join(map(str, _place(label)))}",
-            "labels of briefs and items with a verdict in results/",
-        )
-        for label in labels
-        if _place(label) not in known
-    ]
-    if problems:
-        raise problems[0] if len(problems) == 1 else Problems.of("labels", problems)
+    unknown = [label for label in labels if _place(label) not in known]
+    below: defaultdict[tuple[object, ...], set[str]] = defaultdict(set)  # what a verdict's place goes on with
+    for entry in graded if unknown else ():
+        if not entry.is_foreign:
+            below[()].add(entry.condition)
+    for place in known if unknown else ():
+        for depth in (1, 2, 3):
+            below[place[:depth]].add(str(place[depth]))
+    return [_fault(label, below) for label in unknown]
+
+
+def _fault(label: ExpertLabel, below: Mapping[tuple[object, ...], set[str]]) -> ScenarioError:
+    """Name the first part of a label's place that no verdict has, and what is like it."""
+    place = _place(label)
+    depth = next(d for d, part in enumerate(place) if str(part) not in below[place[:d]])
+    inside = f" in {' '.join(map(str, place[:depth]))}" if depth else ""
+    found = f"no {_PARTS[depth]} {str(place[depth])!r} with a verdict{inside}"
+    there = sorted(below[place[:depth]])
+    return ScenarioError(label.where or "labels", found, nearest(str(place[depth]), there) if there else "")
 
 
 def labels_agreement(
