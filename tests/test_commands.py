@@ -113,6 +113,7 @@ def test_each_shell_has_a_completion_script(shell):
         ("staffbench packets --show karsa", ["karsa_relief"]),
         ("staffbench grade a.md benchmark=smoke --scenario f", ["ferry_relief"]),
         ("staffbench list scenarios benchmark=smo", ["benchmark=smoke"]),
+        ("staffbench ver", []),
     ],
 )
 def test_a_shell_is_answered(project, tmp_path, line, words):
@@ -211,6 +212,7 @@ def test_an_unknown_command_is_refused_in_a_line(capsys, word, said):
             ["report", "--tabels=x"],
             "--tabels=x: no such option; expected --tables or --labels. See staffbench report --help",
         ),
+        (["run", "--wid"], "--wid: no such option; expected --wide"),  # no beginning of one
         (["harbor", "import", "job", "--zzz"], "--zzz: no such option. See staffbench harbor import --help"),
     ],
 )

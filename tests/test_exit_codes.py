@@ -2,6 +2,7 @@
 
 import errno
 import io
+import socket
 
 import pytest
 
@@ -133,7 +134,14 @@ def test_outside_a_project_nothing_can_be_run(tmp_path, monkeypatch, capsys):
     [
         (
             "run model=openai_compatible model.name=x model.api_base=127.0.0.1:80/v1",
-            "no address; expected http",
+            (
+                "no address; expected http://HOST:PORT/v1 or https://HOST/v1. "
+                "Write model.api_base=http://127.0.0.1:80/v1\n"
+            ),
+        ),
+        (
+            "run model=openai_compatible model.name=x model.api_base=127.0.0.1:80",
+            "Write model.api_base=http://127.0.0.1:80/v1\n",
         ),
         ("run model=local_gguf model.name=x model.api_base=gone.gguf", "gone.gguf: no such file"),
         ("compare strong weak", "no such condition"),
@@ -142,4 +150,14 @@ def test_outside_a_project_nothing_can_be_run(tmp_path, monkeypatch, capsys):
 )
 def test_what_is_not_there_is_found_before_a_server_is_waited_for(here, capsys, words, said):
     assert main(words.split()) == WRONG_NAME
+    assert said in capsys.readouterr().err
+
+
+def test_a_port_in_use_may_be_mlflow_that_is_open_there_already(here, capsys):
+    (here / "results").mkdir()
+    (here / "results" / "mlflow.db").touch()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["ui", "--port", str(port)]) == FAULT
+    said = f"port {port}: in use; MLflow may be open there already: http://127.0.0.1:{port}. Choose another"
     assert said in capsys.readouterr().err

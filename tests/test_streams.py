@@ -116,3 +116,8 @@ def test_another_fault_is_not_taken_for_a_stop(monkeypatch):
     monkeypatch.setattr("flows.__main__._dispatch", dispatch)
     with pytest.raises(ZeroDivisionError):
         main(["report"])
+
+
+def test_a_table_without_a_row_is_not_shown(capsys):
+    Screen().table("scenarios", [["scenario", "items"]])
+    assert not capsys.readouterr().out

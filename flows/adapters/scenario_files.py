@@ -13,6 +13,7 @@ from flows.schema.rubric_row import read_item
 from flows.schema.scenario import MA_BENCH, Control, Dimensions, Item, Scenario
 
 _SCENARIO_KEYS = ("scenario_id", "title", "synthetic", "licence", "notice", "assignment", "documents")
+_COLON = "mapping values are not allowed"  # the parser's words for a second colon in a line
 CONTROLS = ("strong", "middle", "weak")
 
 
@@ -199,7 +200,9 @@ def _yaml(path: Path, problems: _Faults) -> object:
     try:
         return None if text is None else yaml.load(text, Loader=loader)  # noqa: S506 -- both are safe loaders
     except yaml.YAMLError as error:
-        problems.add(path, f"not YAML: {' '.join(str(error).split())}", "YAML")
+        found = " ".join(str(error).replace('in "<unicode string>",', "at").split())
+        remedy = "a value with a colon and a space in it needs quotes" if _COLON in found else ""
+        problems.add(path, f"not YAML: {found}", "", remedy)
     return None
 
 

@@ -193,3 +193,26 @@ def test_a_misspelt_key_is_one_problem(tmp_path, project):
             load_scenario(tmp_path / "ferry_relief")
         (line,) = [line for line in raised.value.lines if "labels.csv" not in line]
         assert f"{written}: no such field; expected {key}" in line
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "- item_id: i1\n  requirement: States: forty\n",
+            (
+                "rubric.yaml: not YAML: mapping values are not allowed in this context at line 2, column 22. "
+                "A value with a colon and a space in it needs quotes"
+            ),
+        ),
+        (
+            "- [a\n- b\n",
+            (
+                "rubric.yaml: not YAML: while parsing a flow sequence at line 1, column 3 "
+                "did not find expected ',' or ']' at line 3, column 1"
+            ),
+        ),
+    ],
+)
+def test_where_a_file_is_no_yaml_is_said(scenario, text, said):
+    assert faults(scenario(rubric_text=text)).endswith(said)

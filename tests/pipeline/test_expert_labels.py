@@ -3,8 +3,8 @@
 import pytest
 
 from flows.adapters.labels import read_labels
-from flows.common.errors import ConfigError, StaffbenchError
-from flows.pipeline.results.agreement.labels import labels_agreement
+from flows.common.errors import ConfigError, Problems, StaffbenchError
+from flows.pipeline.results.agreement.labels import label_faults, labels_agreement
 from flows.pipeline.results.graded import Graded
 from flows.schema.scenario import Evidence, Item, Scenario, Severity, Step, Tier
 from flows.schema.verdict import ExpertLabel, Verdict, VerdictStatus
@@ -71,7 +71,10 @@ def test_a_file_is_read_with_raters_or_without_and_abstentions_are_left_out(tmp_
 @pytest.mark.parametrize(
     ("lines", "fault"),
     [
-        (["condition,seed", "m,1"], "no column scenario_id, item_id, label"),
+        (
+            ["condition,seed", "m,1"],
+            "no column scenario_id, item_id, label among condition, seed; expected",
+        ),
         ([HEAD, "m,port,1,A,yes"], "labels.csv, line 2: label 'yes'; expected pass or fail"),
         ([HEAD, "m,port,one,A,pass", "m,port,1,A,yes"], "line 2: seed 'one'; expected a number, 1 or more\n"),
         ([HEAD, "m,port,one,A,pass", "m,port,1,A,yes"], "line 3: label 'yes'"),
@@ -120,5 +123,30 @@ def test_judges_and_raters_are_measured_on_what_they_share():
 
 
 def test_a_label_on_what_nobody_graded_is_a_fault_that_names_it():
-    with pytest.raises(StaffbenchError, match="no verdict on m-default port 1 Z"):
+    wrong = "no item 'Z' with a verdict in m-default port 1; expected one of A"
+    with pytest.raises(StaffbenchError, match=wrong):
         labels_agreement([label("Z", passed=True)], [graded("j", {"A": True})], {"port": SCENARIO})
+
+
+def test_unknown_names_are_named_with_all_else_and_each_by_its_wrong_part(tmp_path):
+    lines = [
+        "m-defalt,port,1,A,pass",
+        "m-default,prot,1,A,pass",
+        "m-default,port,7,A,pass",
+        "m-default,port,1,AA,pass",
+        "m-default,port,1,A,yes",
+    ]
+    entries = [graded("j", {"A": True, "B": True})]
+    files = [file_of(tmp_path, HEAD, *lines), tmp_path / "other.csv"]
+    rest = "scenario_id, seed, item_id, label"
+    files[1].write_text(f"conditon, {rest}\n".replace(" ", ""), encoding="utf-8")
+    with pytest.raises(Problems) as error:
+        read_labels(files, {}, lambda read: label_faults(read, entries))
+    assert [line.removeprefix("labels.csv, line ") for line in error.value.lines] == [
+        "6: label 'yes'; expected pass or fail",
+        f"{files[1]}: no column condition among conditon, {rest}; expected columns condition, {rest}",
+        "2: no condition 'm-defalt' with a verdict; expected m-default",
+        "3: no scenario 'prot' with a verdict in m-default; expected port",
+        "4: no seed '7' with a verdict in m-default port; expected one of 1",
+        "5: no item 'AA' with a verdict in m-default port 1; expected A or B",
+    ]

@@ -67,6 +67,14 @@ def test_a_benchmark_is_exported_whole(small):
     assert [one["config_name"] for one in head["configs"]] == ["items", "evidence", "scenarios", "packets"]
 
 
+def test_only_what_croissant_json_lacks_is_named(small):
+    creator, url = "who made it: --creator would.", "where it will be found: --url would."
+    _, neither = exported(small)
+    assert (creator in neither.text, url in neither.text) == (True, True)
+    _, named = exported(small, publication=Publication("Somebody", None))
+    assert (creator in named.text, url in named.text) == (False, True)
+
+
 def test_every_file_has_the_canary_and_another_export_keeps_it(small):
     exported(small)
     canary = rows(small, "items")[0]["canary"]

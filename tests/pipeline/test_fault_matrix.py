@@ -219,7 +219,7 @@ def check(fault, side, tmp_path, faulty):
     assert ("3 items have no verdict" in screen) == (not graded)
     if not graded:  # why, with the first reason and the file that has them all
         assert f": 3 {fault.verdicts}. {fault.verdicts}, first: alder, seed 1, " in screen
-        assert "(all in verdicts/" in screen
+        assert "results/ma_bench/verdicts/" in screen
     assert "Traceback" not in screen
     return row, verdicts, screen
 

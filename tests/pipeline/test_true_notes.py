@@ -10,6 +10,8 @@ import pytest
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.objects import ObjectStore
+from flows.adapters.screen import Screen
+from flows.pipeline.evaluate.showing import show_board
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.schema.scenario import Evidence, Item, Scenario, Severity, Step, Tier
@@ -419,3 +421,13 @@ def test_an_imported_refusal_follows_the_same_rule(tmp_path):
     assert (unscored.score, unscored.rank, unscored.n_briefs) == (1, None, 1)
     assert (unscored.score_low, unscored.score_high) == (0.5, 1)
     assert (zero.score, zero.rank, zero.score_low, zero.score_high) == (0.5, 1, 0.5, 0.5)
+
+
+def test_rows_that_are_not_shown_are_not_said_to_differ(tmp_path, capsys):
+    name = "other scenarios"
+    board, (_, entries) = board_of(tmp_path, name), SETS[name]
+    assert board.differences
+    shown = {(board.rows[0].condition, board.rows[0].judge_id)}
+    for only_this_run in (False, True):
+        show_board(Screen(only_this_run=only_this_run), board, entries, shown)
+        assert ("Rows do not cover" in capsys.readouterr().out) != only_this_run

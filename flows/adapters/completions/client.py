@@ -7,7 +7,7 @@ from typing import Any
 
 from flows.adapters.completions.batches import BatchSender, Ledger, batch_price, check_batches
 from flows.adapters.completions.budget import Budget
-from flows.adapters.completions.keys import check_key, check_no_key, read_key
+from flows.adapters.completions.keys import check_keys, check_no_key, read_key
 from flows.adapters.completions.leases import Lease, LeaseAddress
 from flows.adapters.completions.limits import ProviderLimits
 from flows.adapters.completions.senders.turns import check_request
@@ -22,7 +22,7 @@ from flows.schema.call import stands
 from flows.schema.completion import Completion, Request
 from flows.schema.settings import BudgetSettings, ModelSettings, Retry, RunnerSettings, Transport
 
-__all__ = ["CallOutcome", "Client", "Totals", "check_batches", "check_key"]
+__all__ = ["CallOutcome", "Client", "Totals", "check_batches", "check_keys"]
 
 
 @dataclass(frozen=True, slots=True)

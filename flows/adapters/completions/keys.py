@@ -19,10 +19,10 @@ import os
 import re
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
-from flows.common.errors import ConfigError, ProviderError
+from flows.common.errors import ConfigError, Problems, ProviderError, StaffbenchError
 from flows.schema.settings import ModelSettings, Transport
 
 _PLACE = "[key]"
@@ -46,8 +46,10 @@ def read_key(model: ModelSettings) -> str | None:
     name = model.api_key_env
     if name is None:
         return None
-    none_needed = "or set model.api_key_env=null (judge.api_key_env=null) where none is needed"
-    key = _read(model, name, "the provider's key in it", f"export {_shown(name)}=..., {none_needed}")
+    # An endpoint of one's own may need none; a provider's always does.
+    or_none = ", or set model.api_key_env=null (judge.api_key_env=null) where none is needed"
+    remedy = f"set it: export {_shown(name)}=...{or_none if model.api_base else ''}"
+    key = _read(model, name, "the provider's key in it", remedy)
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ProviderError(
             f"model {model.label}",
@@ -65,7 +67,7 @@ def read_headers(model: ModelSettings) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for header, name in (model.headers or {}).items():
-        value = _read(model, name, f"the header {header} in it", f"export {_shown(name)}=...")
+        value = _read(model, name, f"the header {header} in it", f"set it: export {_shown(name)}=...")
         if not value.isascii() or not value.isprintable():
             raise ProviderError(
                 f"model {model.label}",
@@ -90,16 +92,23 @@ def _shown(name: str) -> str:
     return name if _VARIABLE.fullmatch(name) or name in os.environ else "NAME"
 
 
-def check_key(model: ModelSettings) -> None:
-    """Check before a run that the key and headers of `model` are set.
+def check_keys(models: Iterable[ModelSettings]) -> None:
+    """Check before a run that the keys and headers of `models` are set.
 
     Raises:
-        ProviderError: one is not set.
+        StaffbenchError: some are not set; each is named.
     """
-    read_key(model)
-    read_headers(model)
-    if model.transport is Transport.litellm and model.api_key_env is None:
-        _names.update(name for name in os.environ if _FOUND_BY_LITELLM.search(name))
+    faults: list[StaffbenchError] = []
+    for model in models:
+        for read in (read_key, read_headers):
+            try:
+                read(model)
+            except ProviderError as error:
+                faults.append(error)
+        if model.transport is Transport.litellm and model.api_key_env is None:
+            _names.update(name for name in os.environ if _FOUND_BY_LITELLM.search(name))
+    if faults:
+        raise faults[0] if len({str(fault) for fault in faults}) == 1 else Problems.of("keys", faults)
 
 
 def check_no_secret(where: str, settings: object) -> None:

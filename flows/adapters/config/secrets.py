@@ -106,5 +106,6 @@ def check_address(key: str, address: str) -> None:
     except ValueError:
         is_address = False
     if not is_address:
-        remedy = f"write {key}=http://{address}" if "://" not in address else ""
-        raise ConfigError(f"{key}={address}", "no address", "http://HOST:PORT/v1 or https://...", remedy)
+        whole = address if "/" in address.rstrip("/") else f"{address.rstrip('/')}/v1"
+        remedy = f"write {key}=http://{whole}" if "://" not in address else ""
+        raise ConfigError(f"{key}={address}", "no address", "http://HOST:PORT/v1 or https://HOST/v1", remedy)

@@ -18,7 +18,9 @@ _SUFFIXES = (".csv", ".xlsx")
 
 
 def read_labels(
-    paths: Sequence[Path], briefs: Callable[[str], Mapping[str, SheetBrief]]
+    paths: Sequence[Path],
+    briefs: Callable[[str], Mapping[str, SheetBrief]],
+    check: Callable[[Sequence[ExpertLabel]], Sequence[StaffbenchError]] = lambda _: (),
 ) -> list[ExpertLabel]:
     """Read the labels in files and folders, in order; rows without one (an expert abstained) are left out.
 
@@ -27,6 +29,7 @@ def read_labels(
             wrong move or a penalty, `pass` means that the brief did not make it; workbooks of `write_sheet`;
             and folders of both.
         briefs: returns the briefs of a sample by code, as `read_sheet` needs them.
+        check: returns what else is wrong with the labels that can be read, to be said with the rest.
 
     Raises:
         ConfigError: no such file, or a folder without one.
@@ -37,7 +40,10 @@ def read_labels(
     found: dict[tuple[str, str, str, int, str], ExpertLabel] = {}
     for path in _files(paths):
         is_sheet = path.suffix.lower() == ".xlsx"
-        labels, faults = read_sheet(path, briefs) if is_sheet else _read_csv(path)
+        try:
+            labels, faults = read_sheet(path, briefs) if is_sheet else _read_csv(path)
+        except ScenarioError as error:  # the whole file
+            labels, faults = [], [error]
         if not labels and not faults:
             faults = [ScenarioError(path, "no label", "one or more rows with a label")]
         problems += faults
@@ -49,6 +55,7 @@ def read_labels(
                 problems.append(
                     ScenarioError(label.where, f"{what} by {label.rater}", f"one; the first is {first.where}")
                 )
+    problems += check(list(found.values()))
     if problems:
         raise problems[0] if len(problems) == 1 else Problems.of("labels", problems)
     return list(found.values())
@@ -114,5 +121,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
         raise ScenarioError(path, f"can't be read ({error})", "a CSV file in UTF-8") from error
     missing = [name for name in COLUMNS if name not in head]
     if missing:
-        raise ScenarioError(path, f"no column {', '.join(missing)}", f"columns {', '.join(COLUMNS)}")
+        raise ScenarioError(
+            path, f"no column {', '.join(missing)} among {', '.join(head)}", f"columns {', '.join(COLUMNS)}"
+        )
     return rows

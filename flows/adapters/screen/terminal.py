@@ -141,12 +141,14 @@ class Screen:
         words: int | AbstractSet[int] = 1,
         caption: str = "",
     ) -> None:
-        """Write a table, header first, or, where it does not fit, each row as a list of its cells.
+        """Write a table, header first, or, where it does not fit, each row as a list; nothing without a row.
 
         Columns of words wrap between words and behind the signs that join names, never elsewhere; numbers do
         not wrap. `words` says how many of the first columns hold words, or their places; `marked` which rows
         after the header are highlighted. The caption stands below the title.
         """
+        if len(rows) < 2:  # noqa: PLR2004 -- the header, and a row
+            return
         shown = [[literal(cell) for cell in row] for row in rows]
         marks = [*marked, *([False] * (len(shown) - 1 - len(marked)))]
         self._out.write_line(title, "bold")

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from flows.adapters.completions.client import check_key
+from flows.adapters.completions.client import check_keys
 from flows.adapters.completions.stores.shared import Store
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.config.compose import compose_points
@@ -21,7 +21,13 @@ from flows.common.text import number, plural
 from flows.common.untrusted import plain_name
 from flows.pipeline.evaluate.showing import display_path
 from flows.pipeline.results.agreement.judges import judges_agreement
-from flows.pipeline.results.agreement.labels import by_code, labels_agreement, mlflow_labels, stored_briefs
+from flows.pipeline.results.agreement.labels import (
+    by_code,
+    label_faults,
+    labels_agreement,
+    mlflow_labels,
+    stored_briefs,
+)
 from flows.pipeline.results.agreement.offline import offline_agreements, pairs_agreement
 from flows.pipeline.results.agreement.text import HEAD, agreement_rows, figure, remarks
 from flows.pipeline.results.graded import Graded
@@ -73,7 +79,11 @@ def agreement(
     elif (raters, briefs, items, shared, draw) != (None,) * 5:
         raise ConfigError("--raters", "no sheet to draw", f"staffbench agreement {SHEET} FOLDER")
     else:
-        labels = read_labels([Path(path) for path in paths], lambda name: by_code(graded, scenarios, name))
+        labels = read_labels(
+            [Path(path) for path in paths],
+            lambda name: by_code(graded, scenarios, name),
+            lambda read: label_faults(read, graded),
+        )
         if source is not None:
             given, notes = mlflow_labels(project / settings.results, settings)
             labels += given
@@ -227,8 +237,7 @@ def remote_pairs_agreement(project: Path, settings: Settings) -> list[tuple[str,
     remote = [member for member in judges if member.kind is JudgeKind.remote]
     if not remote:
         return []
-    for member in remote:
-        check_key(member)
+    check_keys(remote)
     store = Stores.of(project, settings).completions()
     try:
         return asyncio.run(_ask_judges(project, settings, remote, store))

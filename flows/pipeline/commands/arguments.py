@@ -31,7 +31,10 @@ _EXAMPLES = """examples:
 staffbench COMMAND --help shows the arguments of a command.
 """
 
-_CONDITION = "condition, as staffbench list conditions names it, or its model; CONDITION/JUDGE for one judge"
+_CONDITION = (
+    "condition, as staffbench list conditions names it, the beginning of its name, or its model; "
+    "CONDITION/JUDGE for one judge"
+)
 _Parsers = Mapping[str, argparse.ArgumentParser]
 
 
@@ -46,6 +49,7 @@ def build_parser() -> argparse.ArgumentParser:
         description="Do language models make the determinations a competent staff would make?",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"staffbench {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
@@ -56,14 +60,17 @@ def build_parser() -> argparse.ArgumentParser:
             help=summary,
             description=summary,
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
     # The former name of track; without a help text it is not listed.
-    parsers["version"] = commands.add_parser("version", description=COMMANDS["track"])
+    parsers["version"] = commands.add_parser("version", description=COMMANDS["track"], allow_abbrev=False)
     parsers["version"].set_defaults(is_former=True)
     for command, inner in ACTIONS.items():
         actions = parsers[command].add_subparsers(dest="action", required=True, metavar="ACTION")
         for name, text in inner.items():
-            parsers[f"{command} {name}"] = actions.add_parser(name, help=text, description=text)
+            parsers[f"{command} {name}"] = actions.add_parser(
+                name, help=text, description=text, allow_abbrev=False
+            )
     _add_making(parsers)
     _add_running(parsers)
     _add_reading(parsers)

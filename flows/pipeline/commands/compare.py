@@ -9,6 +9,7 @@ from pathlib import Path
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.common.text import number
+from flows.pipeline.commands.report import note_unused
 from flows.pipeline.results.differences import differences
 from flows.pipeline.results.leaderboard import differing_settings
 from flows.pipeline.results.pages.compare import score_text
@@ -36,6 +37,7 @@ def compare(
         StaffbenchError: they can't be compared.
     """
     settings = compose_points(project, overrides, multirun=False)[0].settings
+    note_unused(overrides, screen, f"{first} and {second} are compared")
     folder = project / settings.results / settings.benchmark.name
     scenarios, _ = load_scenarios(project, settings)
     graded, _ = load_graded(folder, scenarios)

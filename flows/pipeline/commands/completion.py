@@ -65,7 +65,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
     if "_ARGCOMPLETE" in os.environ:  # set by the script of the shell
         import argcomplete
 
-        argcomplete.autocomplete(parser)
+        argcomplete.autocomplete(parser, exclude=["version"])  # the former name of track
 
 
 def show_completion(screen: Screen, shell: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from flows.common.errors import ConfigError, StaffbenchError
 from flows.common.text import plural
 from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
 from flows.pipeline.inputs.packets import stored_characters
-from flows.pipeline.results.agreement.labels import by_code, check_labels
+from flows.pipeline.results.agreement.labels import by_code, label_faults
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import (
     board_file,
@@ -34,6 +35,8 @@ from flows.schema.settings import ScoringSettings, scoring_suffix
 if TYPE_CHECKING:
     from flows.stages.paper.results import Results
 
+_OF_A_RUN = ("model", "effort", "word_cap", "prompt", "harness", "seeds", "judge", "judge_prompt")
+
 
 def report(
     project: Path,
@@ -52,6 +55,8 @@ def report(
     for given in (tables, figures):
         if given is not None and given.exists() and not given.is_dir():
             raise ConfigError(given, "a file", "a folder, new or existing")
+    used = ("word_cap", "prompt", "judge") if for_paper else ()
+    note_unused(overrides, screen, "A report has every graded condition", used)
     point = compose_points(project, overrides, multirun=False)[0]
     settings = point.settings
     results = project / settings.results
@@ -87,7 +92,8 @@ def report(
                     documents=documents,
                 )
             )
-            show_board(screen, board, frozenset(), display_path(folder / board_file(folder, board.scoring)))
+            where = display_path(folder / board_file(folder, board.scoring))
+            show_board(screen, board, graded, frozenset(), where)
             show_tasks(screen, board, graded, scenarios, settings.scoring)
             screen.note("Written: " + ", ".join(display_path(path) for path in paths))
         elif not for_paper and (removed := retract(folder, settings.scoring, problems)):
@@ -95,6 +101,13 @@ def report(
                 "No row is left. Deleted or emptied: " + ", ".join(display_path(path) for path in removed)
             )
     return screen.failed(problems)
+
+
+def note_unused(overrides: Sequence[str], screen: Screen, why: str, used: Sequence[str] = ()) -> None:
+    """Name overrides that choose conditions for a run, where they choose none."""
+    axes = {override: re.split(r"[=.@]", override.lstrip("+~"))[0] for override in overrides}
+    if unused := [override for override, axis in axes.items() if axis in _OF_A_RUN and axis not in used]:
+        screen.note(f"{why}; not used: {' '.join(unused)}.")
 
 
 def _versioned(project: Path, screen: Screen) -> Callable[[Path], bool]:
@@ -140,8 +153,9 @@ def _paper_results(
 
     settings = point.settings
     benchmark = settings.benchmark
-    read = read_labels(labels, lambda sample: by_code(graded, scenarios, sample))
-    check_labels(read, graded)
+    read = read_labels(
+        labels, lambda sample: by_code(graded, scenarios, sample), lambda given: label_faults(given, graded)
+    )
     is_chosen = any(override.split("=")[0] == "judge" for override in overrides)
     return paper_results(
         graded,

@@ -40,7 +40,9 @@ def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Scree
             probe.bind(("127.0.0.1", port))
         except OSError as error:
             raise StaffbenchError(
-                f"port {port}", "in use", remedy="choose another: staffbench ui --port N"
+                f"port {port}",
+                f"in use; MLflow may be open there already: http://127.0.0.1:{port}",
+                remedy="choose another: staffbench ui --port N",
             ) from error
     screen.note(f"Prefect: {prefect_command(project)} serves its page at http://127.0.0.1:4200")
     screen.say("MLflow takes some seconds to start ...")

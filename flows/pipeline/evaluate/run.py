@@ -213,4 +213,4 @@ def _ended(job: Job, lost: PrefectError | None) -> int:
     if lost is not None:
         screen.fault(str(lost))
         return lost.exit_code
-    return exit_code(job.finished, screen)
+    return exit_code(job.finished, job.context.results, screen)

@@ -14,7 +14,7 @@ from flows.adapters.screen import Screen, calls_text
 from flows.common.errors import BudgetReached, Stopped
 from flows.common.text import number, plural
 from flows.pipeline.results.graded import Graded, in_order, scored
-from flows.pipeline.results.leaderboard import board_file
+from flows.pipeline.results.leaderboard import board_file, row_differences
 from flows.pipeline.results.task_table import narrow, published_note, task_table
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
@@ -50,7 +50,8 @@ def show_results(job: Job) -> None:
             show_brief(screen, entry, first.scenarios[0], scoring)
         else:
             new = {(e.condition.label, e.judge.label) for e, _ in finished.outcomes}
-            show_board(screen, board, new, display_path(folder / board_file(folder, board.scoring)))
+            where = display_path(folder / board_file(folder, board.scoring))
+            show_board(screen, board, found.graded, new, where)
             show_tasks(screen, board, found.graded, found.scenarios, scoring)
     if context.client is not None:
         screen.note(calls_text(counts(context)))
@@ -67,20 +68,26 @@ def show_hint(job: Job, what: str, command: str) -> None:
 
 
 def show_board(
-    screen: Screen, board: Leaderboard, highlighted: AbstractSet[tuple[str, str]], where: str = ""
+    screen: Screen,
+    board: Leaderboard,
+    graded: Sequence[Graded],
+    highlighted: AbstractSet[tuple[str, str]],
+    where: str = "",
 ) -> None:
     """Print the leaderboard for a person, and the notes that matter most for its rows.
 
     Args:
         screen: output; with `only_this_run`, other rows are left out.
         board: the leaderboard.
+        graded: what it was built from.
         highlighted: condition and judge of the rows of this run.
         where: path of the file with every column and note.
     """
     total = len(notes(board)) + len(board.left_out)
     if screen.only_this_run:
         own = tuple(row for row in board.rows if (row.condition, row.judge_id) in highlighted)
-        board = replace(board, rows=own)
+        entries = [entry for entry in graded if (entry.condition, entry.judge) in highlighted]
+        board = replace(board, rows=own, differences=row_differences(entries))
     if not board.rows:
         return
     title = f"{board.benchmark}: leaderboard ({board.scoring} scoring)"
@@ -159,8 +166,8 @@ _VERDICTS: dict[tuple[bool, bool | None], str] = {
 """The verdict on an item in words, by whether it is a wrong move and whether it passed; failures first."""
 
 
-def exit_code(finished: Finished, screen: Screen) -> int:
-    """Print each distinct error once and return the run's exit code."""
+def exit_code(finished: Finished, results: Path, screen: Screen) -> int:
+    """Print each distinct error once and return the exit code of a run whose results are in `results`."""
     for message in {str(fault): None for _, fault in finished.faults}:
         screen.fault(message)
     if finished.faults:
@@ -173,7 +180,8 @@ def exit_code(finished: Finished, screen: Screen) -> int:
     if ungraded:
         for failure in _failures(finished):
             screen.fault(failure)
-        screen.fault(f"{ungraded} items have no verdict; they are counted, not scored: {_kinds(finished)}")
+        kinds = _kinds(finished, results)
+        screen.fault(f"{ungraded} items have no verdict; they are counted, not scored: {kinds}")
         screen.fault(
             "The same command retries failed calls and unparsable replies (retry=refused: also refusals; "
             "retry=partial: also texts without a known end)."
@@ -182,12 +190,14 @@ def exit_code(finished: Finished, screen: Screen) -> int:
     return 0
 
 
-def _kinds(finished: Finished) -> str:
+def _kinds(finished: Finished, results: Path) -> str:
     """Count the missing verdicts by kind, with the first reason of each and the file that has all."""
     kinds: Counter[str] = Counter()
     first: dict[str, tuple[str, str]] = {}
     for evaluation, ended in finished.outcomes:
-        file = f"verdicts/{evaluation.condition.label}/{evaluation.judge.label}.parquet"
+        condition = evaluation.condition
+        folder = results / condition.benchmark / "verdicts" / condition.label
+        file = display_path(folder / f"{evaluation.judge.label}.parquet")
         for status, (count, reason) in ended.unjudged.items():
             kinds[status] += count
             first.setdefault(status, (reason, file))

@@ -226,7 +226,10 @@ def _report(folder: Path, files: Sequence[TableFile], publication: Publication, 
 
     rows = [("table", "rows"), *((file.name, f"{file.n_rows:,}") for file in files)]
     screen.table(f"{folder.name}: exported", rows)
-    options = {"--creator": publication.creator, "--url": publication.url}
-    if missing := [option for option, value in options.items() if value is None]:
-        screen.note(f"croissant.json does not say who made it or where it is: {' and '.join(missing)} would.")
+    given = {
+        "who made it: --creator": publication.creator,
+        "where it will be found: --url": publication.url,
+    }
+    for missing in (text for text, value in given.items() if value is None):
+        screen.note(f"croissant.json does not say {missing} would.")
     screen.note(f"Written: {display_path(folder)}/ (README.md, LICENSE, croissant.json, data/)")

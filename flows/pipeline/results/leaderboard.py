@@ -50,11 +50,16 @@ def build_leaderboard(
         judges=tuple(judge_note(own, scenarios, objects, scoring) for _, own in sorted(judges.items())),
         assumptions=tuple(_assumptions(graded, scoring)),
         model_notes=tuple(sorted(_model_notes(graded))),
-        differences=(*differences(graded), *served_notes(graded)),
+        differences=row_differences(graded),
         left_out=tuple(left_out),
         rules=scoring,
         other_refusals=tuple(_other_refusals(rows, graded, scenarios, scoring)),
     )
+
+
+def row_differences(graded: Sequence[Graded]) -> tuple[str, ...]:
+    """Say how the rows of a table differ beyond its columns."""
+    return (*differences(graded), *served_notes(graded))
 
 
 def _rows(

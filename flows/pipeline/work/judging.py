@@ -11,7 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flows.adapters.completions.client import check_key
+from flows.adapters.completions.client import check_keys
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.common.digests import sha256_file
 from flows.common.errors import Stopped
@@ -273,8 +273,7 @@ async def grade_all(
 
     async with AsyncExitStack() as stack:
         if any(judge.kind is JudgeKind.remote for judge in judges):
-            for judge in judges:
-                check_key(judge)
+            check_keys(judges)
             store = stack.enter_context(closing(Stores.of(project, settings).completions()))
             context.client = ThreadedClient(store, settings.runner, settings.budget, settings.retry)
             stack.push_async_callback(context.client.aclose)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from flows.adapters.completions.client import check_batches, check_key
+from flows.adapters.completions.client import check_batches, check_keys
 from flows.adapters.completions.keys import check_no_secret
 from flows.adapters.completions.stores.folder import CompletionStore
 from flows.adapters.completions.stores.shared import SharedCompletionStore, Store
@@ -33,9 +33,7 @@ def check_calls(points: Sequence[Settings]) -> bool:
         ConfigError: a key or a model file is not there, a setting holds a secret, or a batch can't be sent.
     """
     remote = [(point, models) for point in points if (models := _called(point))]
-    for point, _ in remote:
-        check_key(point.model)
-        check_key(point.judge)
+    check_keys(model for point, _ in remote for model in (point.model, point.judge))
     for point, models in remote:
         for section, values in asdict(point).items():  # written to files, MLflow and Prefect
             check_no_secret(section, values)

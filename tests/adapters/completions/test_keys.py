@@ -6,7 +6,7 @@ import pytest
 
 from flows.adapters.completions import keys
 from flows.adapters.completions.keys import (
-    check_key,
+    check_keys,
     check_no_key,
     check_no_secret,
     read_headers,
@@ -14,7 +14,7 @@ from flows.adapters.completions.keys import (
     scrub,
     scrub_reply,
 )
-from flows.common.errors import ConfigError, ProviderError
+from flows.common.errors import ConfigError, Problems, ProviderError
 from flows.schema.settings import Transport
 from tests.adapters.completions.helpers import a_model
 
@@ -29,7 +29,7 @@ def model():
 def test_a_model_without_a_variable_needs_no_key(monkeypatch):
     monkeypatch.delenv("SCRIPTED_KEY", raising=False)
     assert read_key(a_model(None)) is None
-    check_key(a_model(None))
+    check_keys([a_model(None)])
 
 
 @pytest.mark.parametrize("value", [None, "", "  \n"])
@@ -38,7 +38,7 @@ def test_a_missing_key_names_its_variable(model, monkeypatch, value):
     if value is not None:
         monkeypatch.setenv("SCRIPTED_KEY", value)
     with pytest.raises(ProviderError, match="the environment variable SCRIPTED_KEY is not set"):
-        check_key(model)
+        check_keys([model])
 
 
 def test_a_newline_at_the_end_of_a_key_is_no_part_of_it(model, monkeypatch):
@@ -113,7 +113,7 @@ def given(monkeypatch):
     def give(**variables):
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
-            check_key(a_model(None, headers={"X-Any": name}))
+            check_keys([a_model(None, headers={"X-Any": name})])
 
     return give
 
@@ -157,7 +157,7 @@ def test_every_secret_of_the_run_is_looked_for_whoever_answers(given, monkeypatc
     assert scrub_reply(text, None)[0] == "[key] [key] [key] [key]"
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "0123456789/abcdefghij")
     assert "abcdefghij" in scrub("0123456789/abcdefghij", None)  # this run does not use it
-    check_key(a_model(None, transport=Transport.litellm))
+    check_keys([a_model(None, transport=Transport.litellm)])
     assert scrub("0123456789/abcdefghij", None) == "[key]"
 
 
@@ -173,7 +173,7 @@ def test_settings_that_hold_a_secret_of_the_environment_are_refused(given):
 def test_a_key_in_the_place_of_its_variables_name_is_not_shown():
     for model in (a_model(None, api_key_env="sk-oops"), a_model(None, headers={"X": "sk-oops"})):
         with pytest.raises(ProviderError, match="NAME is not set") as caught:
-            check_key(model)
+            check_keys([model])
         assert "sk-oops" not in str(caught.value)
 
 
@@ -181,3 +181,15 @@ def test_a_header_that_can_not_be_sent_is_refused(monkeypatch):
     monkeypatch.setenv("HEADER", "a\nb: c")
     with pytest.raises(ProviderError, match="HEADER holds a character that no header has"):
         read_headers(a_model(None, headers={"X": "HEADER"}))
+
+
+def test_every_missing_key_and_header_is_named_at_once(model, monkeypatch):
+    for name in ("SCRIPTED_KEY", "OTHER_KEY", "HEADER"):
+        monkeypatch.delenv(name, raising=False)
+    hosted = a_model(None, api_key_env="OTHER_KEY", headers={"X": "HEADER"})
+    with pytest.raises(Problems) as caught:
+        check_keys([model, hosted, model])
+    own, provider, header = caught.value.lines
+    assert "Set it: export SCRIPTED_KEY=..., or set model.api_key_env=null (judge.api_key_env=null)" in own
+    assert provider.endswith("Set it: export OTHER_KEY=...")  # a provider always needs one
+    assert header.endswith("Set it: export HEADER=...")

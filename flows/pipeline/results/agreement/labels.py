@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
+from flows.adapters.config.messages import nearest
 from flows.adapters.labels import SheetBrief, labels_csv
 from flows.adapters.tracking import read_human_labels
 from flows.common.errors import Problems, ScenarioError, StaffbenchError
@@ -26,6 +28,7 @@ from flows.stages.label_sample import Brief
 
 _Place = tuple[str, str, int, str]
 """Condition, scenario, seed, item."""
+_PARTS = ("condition", "scenario", "seed", "item")
 
 
 def stored_briefs(graded: Sequence[Graded]) -> list[Brief]:
@@ -58,6 +61,12 @@ def check_labels(labels: Sequence[ExpertLabel], graded: Sequence[Graded]) -> Non
     Raises:
         StaffbenchError: all of them, by row.
     """
+    if problems := label_faults(labels, graded):
+        raise problems[0] if len(problems) == 1 else Problems.of("labels", problems)
+
+
+def label_faults(labels: Sequence[ExpertLabel], graded: Sequence[Graded]) -> list[StaffbenchError]:
+    """Return an error for each label on a brief or item that no judge graded."""
     conditions = {label.condition for label in labels}
     known = {
         (entry.condition, *place)
@@ -65,17 +74,25 @@ def check_labels(labels: Sequence[ExpertLabel], graded: Sequence[Graded]) -> Non
         if entry.condition in conditions and not entry.is_foreign
         for place in entry.passed
     }
-    problems: list[StaffbenchError] = [
-        ScenarioError(
-            label.where or "labels",
-            f"no verdict on {' '.join(map(str, _place(label)))}",
-            "labels of briefs and items with a verdict in results/",
-        )
-        for label in labels
-        if _place(label) not in known
-    ]
-    if problems:
-        raise problems[0] if len(problems) == 1 else Problems.of("labels", problems)
+    unknown = [label for label in labels if _place(label) not in known]
+    below: defaultdict[tuple[object, ...], set[str]] = defaultdict(set)  # what a verdict's place goes on with
+    for entry in graded if unknown else ():
+        if not entry.is_foreign:
+            below[()].add(entry.condition)
+    for place in known if unknown else ():
+        for depth in (1, 2, 3):
+            below[place[:depth]].add(str(place[depth]))
+    return [_fault(label, below) for label in unknown]
+
+
+def _fault(label: ExpertLabel, below: Mapping[tuple[object, ...], set[str]]) -> ScenarioError:
+    """Name the first part of a label's place that no verdict has, and what is like it."""
+    place = _place(label)
+    depth = next(d for d, part in enumerate(place) if str(part) not in below[place[:d]])
+    inside = f" in {' '.join(map(str, place[:depth]))}" if depth else ""
+    found = f"no {_PARTS[depth]} {str(place[depth])!r} with a verdict{inside}"
+    there = sorted(below[place[:depth]])
+    return ScenarioError(label.where or "labels", found, nearest(str(place[depth]), there) if there else "")
 
 
 def labels_agreement(

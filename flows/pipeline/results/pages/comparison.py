@@ -51,20 +51,22 @@ class Comparison:
 def pair(graded: Sequence[Graded], first: str, second: str) -> tuple[Graded, Graded]:
     """Return two entries by name; if a name fits several, the only two that share a judge.
 
-    A name is a condition's label, its model, or either with `/judge`; a label takes precedence over a model
-    of the same name.
+    A name is a condition's label, its model, the beginning of a label up to a hyphen, in this order of
+    precedence, or one of them with `/judge`.
 
     Raises:
         ConfigError: a name fits no entry, the names fit several pairs, or both are the same.
     """
     sides = _matching(graded, first), _matching(graded, second)
-    pairs = [(one, two) for one in sides[0] for two in sides[1] if one is not two]
-    if len(pairs) > 1:
-        pairs = [(one, two) for one, two in pairs if one.judge == two.judge]
+    every = [(one, two) for one in sides[0] for two in sides[1] if one is not two]
+    if not every:
+        raise ConfigError(f"{first}, {second}", "no two conditions", f"two of {_names(graded)}")
+    pairs = every if len(every) == 1 else [(one, two) for one, two in every if one.judge == two.judge]
     if len(pairs) == 1:
         return pairs[0]
     if not pairs:
-        raise ConfigError(f"{first}, {second}", "no two conditions", f"two of {_names(graded)}")
+        one_each = " and ".join(f"one of {_names(side)}" for side in sides)
+        raise ConfigError(f"{first}, {second}", "no judge has graded both", one_each)
     several = [(name, side) for name, side in ((first, sides[0]), (second, sides[1])) if len(side) > 1]
     raise ConfigError(
         ", ".join(name for name, _ in several),
@@ -75,8 +77,12 @@ def pair(graded: Sequence[Graded], first: str, second: str) -> tuple[Graded, Gra
 
 def _matching(graded: Sequence[Graded], name: str) -> list[Graded]:
     wanted, _, judge = name.partition("/")
-    for attribute in ("condition", "model"):
-        found = [one for one in graded if getattr(one, attribute) == wanted and judge in ("", one.judge)]
+    by_judge = [one for one in graded if judge in ("", one.judge)]
+    for found in (
+        [one for one in by_judge if one.condition == wanted],
+        [one for one in by_judge if one.model == wanted],
+        [one for one in by_judge if one.condition.startswith(f"{wanted}-")],
+    ):
         if found:
             return found
     raise ConfigError(name, "no such condition", f"one of {_names(graded)}" if graded else "a graded one")
@@ -145,7 +151,7 @@ def difference_text(found: Difference, level: float) -> str:
         return f"unknown: no scenario has a score under both ({of})"
     text = f"{found.difference:+.3f}"
     if found.interval is None:
-        return f"{text}, without an interval: {of}"
+        return f"{text}, without an interval, which one scenario does not have: {of}"
     low, high = found.interval.low, found.interval.high
     if found.interval.level is None:
         return (

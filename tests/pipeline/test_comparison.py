@@ -1,0 +1,53 @@
+"""Which two conditions are compared, and what is said of their difference."""
+
+import pytest
+
+from flows.common.errors import ConfigError
+from flows.pipeline.commands.report import note_unused
+from flows.pipeline.results.pages.comparison import difference_text, pair
+from flows.stages.aggregate import Difference
+from tests.pipeline.test_true_notes import Brief, everywhere, graded
+
+
+def row(name, judge="offline"):
+    return graded(name, everywhere(Brief(), 1), judge=judge)
+
+
+GRADED = [row("a-default-3000-v0-12ab"), row("a-default-500-v0"), row("ab-default-3000-v0", "j")]
+
+
+def test_the_beginning_of_a_name_is_enough_where_it_fits_one():
+    assert pair(GRADED, "a-default-3000", "ab") == (GRADED[0], GRADED[2])
+    assert pair(GRADED, "a-default-3000-v0/offline", "a-default-500-v0") == (GRADED[0], GRADED[1])
+    with pytest.raises(ConfigError, match="a-default-30: no such condition"):  # not up to a hyphen
+        pair(GRADED, "a-default-30", "ab")
+
+
+def test_two_conditions_that_no_judge_shares_are_said_to_be_that():
+    with pytest.raises(ConfigError) as error:
+        pair(GRADED, "a", "ab")
+    assert str(error.value) == (
+        "a, ab: no judge has graded both; expected one of a-default-3000-v0-12ab/offline, "
+        "a-default-500-v0/offline and one of ab-default-3000-v0/j"
+    )
+
+
+def test_why_there_is_no_interval_is_said():
+    text = difference_text(Difference(0.5, None, 1, 1), 0.95)
+    assert text == "+0.500, without an interval, which one scenario does not have: 1 of 1 scenarios"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "used", "named"),
+    [
+        (["benchmark=smoke", "model=x", "judge.effort=high"], (), ["model=x judge.effort=high"]),
+        (["judge=offline", "+word_cap=500", "scoring=severity"], ("judge", "word_cap"), []),
+    ],
+)
+def test_overrides_that_choose_nothing_are_named(overrides, used, named):
+    class Heard(list):
+        note = list.append
+
+    heard = Heard()
+    note_unused(overrides, heard, "All is shown", used)
+    assert heard == [f"All is shown; not used: {words}." for words in named]
