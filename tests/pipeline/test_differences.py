@@ -191,7 +191,8 @@ def test_verdicts_by_another_rule_of_the_offline_judge_are_left_out_everywhere(h
     why = (
         "verdicts/weak-default-3000-v0/offline.parquet: verdicts by another version of the offline judge "
         "(offline 1); expected the current one (offline 2). Run that condition again with this judge and "
-        "as many seeds, as settings/weak-default-3000-v0/offline.yaml says; stored replies are not paid for again"
+        "as many seeds, as settings/weak-default-3000-v0/offline.yaml says; stored replies are not paid for "
+        "again"
     )
     assert found["left_out"] == [why]
     assert f"- Left out: {why}." in (folder / "leaderboard.md").read_text()
