@@ -185,6 +185,21 @@ def test_two_that_take_over_a_dead_claim_at_once_do_not_both_get_it(address, mon
 # Processes
 
 
+def test_a_folder_that_another_process_makes_a_store_of_meanwhile_is_a_store(tmp_path, monkeypatch):
+    address = StoreAddress.of(f"file://{tmp_path}/shared")
+    real, calls = FolderBlobs.get, []
+
+    def get(blobs, name):
+        found = real(blobs, name)
+        calls.append(name)
+        if len(calls) == 1:  # the other one is faster
+            open_blobs(address).put("completions/a", b"a reply")
+        return found
+
+    monkeypatch.setattr(FolderBlobs, "get", get)
+    assert open_blobs(address).get("completions/a") == b"a reply"
+
+
 def test_two_processes_pay_once(address, tmp_path):
     with (
         ScriptedServer(an_answer) as server,
