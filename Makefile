@@ -23,7 +23,7 @@ help:  ## list the targets
 
 setup: $(STAMP)  ## the environment in .venv, and no more
 
-run: $(STAMP)  ## grade the baseline and the controls; no key needed (benchmark=mission_report: of reports)
+run: $(STAMP)  ## grade the baseline and the controls, without a key
 	@test -n '$(EXPERIMENT.$(benchmark))' || \
 	  { echo "make run knows benchmark=ma_bench and mission_report; others: staffbench run benchmark=..." >&2; exit 2; }
 	$(BIN)/staffbench run +experiment=$(EXPERIMENT.$(benchmark))
@@ -34,16 +34,16 @@ run: $(STAMP)  ## grade the baseline and the controls; no key needed (benchmark=
 
 local: $(LOCAL)  ## add a small model that runs on this machine (185 MB)
 
-eee: .eee/.installed  ## the validator of Every Eval Ever, beside us in .eee: it needs Python 3.12
+eee: .eee/.installed  ## the validator of Every Eval Ever, in .eee
 
-dvc-s3: .dvc-s3/.installed  ## DVC with its S3 plugin, beside us in .dvc-s3: it needs another botocore
+dvc-s3: .dvc-s3/.installed  ## DVC with its S3 plugin, in .dvc-s3
 
-smoke: $(LOCAL)  ## the whole pipeline with it, on one tiny scenario; minutes, and no result
+smoke: $(LOCAL)  ## the whole pipeline with it, on one tiny scenario; no result
 	$(BIN)/staffbench run +experiment=smoke
 	@# As a judge. 4 says that items have no verdict: it can't grade.
 	$(BIN)/staffbench run benchmark=smoke model=strong judge=smollm2 seeds=1 || test $$? -eq 4
 
-test: $(STAMP)  ## the test suite; one layer: ARGS=tests/stages (readers, adapters, pipeline, data, docs)
+test: $(STAMP)  ## the test suite; one layer of it: ARGS=tests/stages
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=20 -m "not slow" $(ARGS)
 
 slow: $(STAMP)  ## the tests that take minutes
@@ -78,7 +78,7 @@ prefect: $(STAMP)  ## keep Prefect's server and page running
 	@echo 'In another terminal: export PREFECT_API_URL=http://127.0.0.1:4200/api'
 	PREFECT_HOME=$(CURDIR)/.prefect PREFECT_SERVER_ANALYTICS_ENABLED=false $(BIN)/prefect server start
 
-cluster: $(STAMP)  ## PostgreSQL, Prefect's server on it, a Dask scheduler and two workers, on this machine
+cluster: $(STAMP)  ## PostgreSQL, Prefect on it, a Dask scheduler, two workers
 	$(BIN)/python -m tests.support.cluster start $(ARGS)
 
 cluster-stop: $(STAMP)  ## end what make cluster started
@@ -87,7 +87,7 @@ cluster-stop: $(STAMP)  ## end what make cluster started
 track: $(STAMP)  ## put results of runs made outside DVC under its control
 	$(BIN)/staffbench track benchmark=$(benchmark)
 
-lock: $(STAMP)  ## pin what pyproject.toml names; ARGS=--upgrade: the newest versions
+lock: $(STAMP)  ## pin what pyproject.toml names (ARGS=--upgrade: the newest)
 	$(BIN)/uv pip compile --quiet $(ARGS) --universal --generate-hashes --no-emit-index-url --no-header \
 	  --python-version 3.11 --extra dev pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-deps \
