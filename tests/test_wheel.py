@@ -44,6 +44,7 @@ def test_the_examples_ship(listed):
     } <= listed.keys()
 
 
+@pytest.mark.slow
 def test_in_an_empty_folder_a_wheel_makes_a_benchmark_that_validates(project, tmp_path):
     (wheel,) = WheelBuilder(str(project)).build(directory=str(tmp_path / "dist"), versions=["standard"])
     zipfile.ZipFile(wheel).extractall(tmp_path / "installed")

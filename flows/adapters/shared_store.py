@@ -49,8 +49,8 @@ def open_blobs(address: StoreAddress) -> Blobs:
     """
     blobs = FolderBlobs(address) if address.scheme == "file" else ObjectBlobs(address)
     own = json.dumps({"format": FORMAT}).encode()
-    # Looked for before the marker: another process may be making the store. Its marker comes first, by way of a
-    # hidden file.
+    # Looked for before the marker: another process may be making the store, and its marker comes first, by
+    # way of a hidden file.
     is_used = isinstance(blobs, FolderBlobs) and any(blobs.folder.glob("[!.]*"))
     found = blobs.get(MARKER)
     if found is None and is_used:

@@ -45,6 +45,7 @@ AXES = {  # a value that each axis's options may not have, and what is said of i
 SOUND = {"model": "strong", "judge": "offline", "benchmark": "smoke", "experiment": "smoke"}
 
 
+@pytest.mark.slow
 def test_every_option_composes(project):
     assert check_options(project) == (sum(map(len, options(project).values())), [])
 

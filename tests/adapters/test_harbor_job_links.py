@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from tests.support.harbor_trees import FIXTURES, GOOD, REPORT, STEPS, copy_job, edit, trial
+from tests.support.harbor_trees import FIXTURES, GOOD, IN_STEPS, REPORT, copy_job, edit, trial
 
 
 @pytest.fixture
@@ -48,10 +48,10 @@ def test_a_step_name_that_is_no_name_is_not_followed(job, name):
     def rename(result):
         result["step_results"][0]["step_name"] = name
 
-    edit(job / STEPS / "result.json", rename)
-    found, damage = trial(job, STEPS)
+    edit(job / IN_STEPS / "result.json", rename)
+    found, damage = trial(job, IN_STEPS)
     assert (found.reward, found.criteria, found.report) == (1.0, (), None)
-    assert STEPS in damage
+    assert IN_STEPS in damage
 
 
 def test_links_are_not_followed(job, tmp_path):
@@ -65,14 +65,19 @@ def test_links_are_not_followed(job, tmp_path):
     judgment = job / GOOD / "verifier" / "judgment.json"
     judgment.unlink()
     judgment.symlink_to(outside.parent / "judgment.json")
-    shutil.move(job / STEPS / "steps", tmp_path / "secret" / "steps")
-    (job / STEPS / "steps").symlink_to(tmp_path / "secret" / "steps")
+    shutil.move(job / IN_STEPS / "steps", tmp_path / "secret" / "steps")
+    (job / IN_STEPS / "steps").symlink_to(tmp_path / "secret" / "steps")
     (job / "memo-03__linked").symlink_to(job / GOOD)
     found, damage = trial(job, GOOD)
     assert (found.report, found.criteria) == (None, ())
-    for where in (f"{GOOD}/{REPORT}", f"{GOOD}/verifier/judgment.json", f"{STEPS}/steps", "memo-03__linked"):
+    for where in (
+        f"{GOOD}/{REPORT}",
+        f"{GOOD}/verifier/judgment.json",
+        f"{IN_STEPS}/steps",
+        "memo-03__linked",
+    ):
         assert f"{where}: a link; not followed" in damage
-    linked, _ = trial(job, STEPS)
+    linked, _ = trial(job, IN_STEPS)
     assert (linked.report, linked.criteria) == (None, ())
 
 

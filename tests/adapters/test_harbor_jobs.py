@@ -7,7 +7,7 @@ import pytest
 from flows.adapters.harbor_jobs import read_job
 from flows.common.errors import ConfigError
 from flows.schema.harbor import HarborError, ReportState
-from tests.support.harbor_trees import FIXTURES, GOOD, REPORT, STEPS, copy_job, edit, trial
+from tests.support.harbor_trees import FIXTURES, GOOD, IN_STEPS, REPORT, copy_job, edit, trial
 
 
 @pytest.fixture
@@ -61,8 +61,8 @@ def test_the_job_of_0_26(tmp_path):
 
 
 def test_criteria_reports_and_faults_of_a_trial_with_steps(job):
-    found, _ = trial(job, STEPS)
-    assert found.report == f"{STEPS}/steps/answer/{REPORT}"
+    found, _ = trial(job, IN_STEPS)
+    assert found.report == f"{IN_STEPS}/steps/answer/{REPORT}"
     assert found.judges == ("offline/keyword",)
     assert [(c.criterion_id, c.met, c.points, c.is_penalty, c.passed, c.reason) for c in found.criteria] == [
         ("c1", True, 3.0, False, True, "keyword judge"),
@@ -105,12 +105,12 @@ def test_a_missing_result_leaves_what_the_other_files_say(job):
 
 
 def test_a_cut_result_is_named_and_the_steps_are_found_by_name(job):
-    path = job / STEPS / "result.json"
+    path = job / IN_STEPS / "result.json"
     path.write_text(path.read_text()[:900])
-    found, damage = trial(job, STEPS)
+    found, damage = trial(job, IN_STEPS)
     assert (found.reward, found.reward_source) == (1.0, "steps/answer/verifier/reward.json")
-    assert found.report == f"{STEPS}/steps/answer/{REPORT}"
-    assert f"{STEPS}/result.json: no JSON" in damage
+    assert found.report == f"{IN_STEPS}/steps/answer/{REPORT}"
+    assert f"{IN_STEPS}/result.json: no JSON" in damage
 
 
 @pytest.mark.parametrize(
@@ -185,11 +185,11 @@ def test_nothing_is_made_of_several_steps_rewards_and_the_last_report_counts(job
         result["step_results"] = [{**first, "step_name": "draft"}, first]
         result["verifier_result"] = None
 
-    edit(job / STEPS / "result.json", two_steps)
-    shutil.copytree(job / STEPS / "steps" / "answer", job / STEPS / "steps" / "draft")
-    found, _ = trial(job, STEPS)
+    edit(job / IN_STEPS / "result.json", two_steps)
+    shutil.copytree(job / IN_STEPS / "steps" / "answer", job / IN_STEPS / "steps" / "draft")
+    found, _ = trial(job, IN_STEPS)
     assert found.reward is None
-    assert found.report == f"{STEPS}/steps/answer/{REPORT}"
+    assert found.report == f"{IN_STEPS}/steps/answer/{REPORT}"
     assert [c.criterion_id for c in found.criteria] == [
         f"{step}/{name}" for step in ("draft", "answer") for name in ("c1", "c2", "p1")
     ]

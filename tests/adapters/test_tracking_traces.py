@@ -170,6 +170,7 @@ def test_a_run_with_other_results_is_updated_and_no_twin(tmp_path):
     assert not any(code for one in traces for *_, code in one["assessments"])
 
 
+@pytest.mark.slow
 def test_what_people_say_is_read_back(tmp_path):
     logged(tmp_path, record())
     assert read_human_labels(tmp_path, "staffbench", "ma_bench") == ([], [])

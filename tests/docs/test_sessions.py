@@ -9,7 +9,7 @@ from tests.docs.sessions import PROJECT, matches, read_sessions, run_page
 
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 SESSIONS = {page.relative_to(PROJECT).as_posix(): read_sessions(page) for page in PAGES}
-QUICK = ["README.md", "docs/tutorial.md", "docs/reference/exit-codes.md"]
+QUICK = ["README.md", "docs/reference/exit-codes.md"]
 """Run by `make test`; the others are marked slow."""
 
 NOT_RUN = {

@@ -224,7 +224,7 @@ def test_the_leaderboard_takes_them_unclamped(jobs, tmp_path, capsys):
     assert "a report's within [0, 1], a brief's unclamped." in text
     capsys.readouterr()
     assert write_report(jobs.project, jobs.overrides, Screen()) == 0
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == "Writing the pages of 1 condition ...\n"
     assert json.loads((tmp_path / "results/ma_bench/leaderboard.json").read_text())["rows"][0]["score"] == (
         pytest.approx(row.score)
     )

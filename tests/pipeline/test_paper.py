@@ -111,10 +111,13 @@ def test_nothing_graded_is_said(bench):
     assert not (bench.folder / "paper").exists()
 
 
+LONG = ("cap", "main", "judges")
 EXPERIMENTS = {"main": 25, "effort": 15, "cap": 50, "judges": 24, "test_retest": 4, "scale": 4}
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in EXPERIMENTS]
+)
 def test_an_experiment_is_planned(bench, project, capsys, name):
     points = compose_points(project, [f"+experiment={name}"], multirun=False)
     assert len(points) == EXPERIMENTS[name]

@@ -131,6 +131,7 @@ def hook():
     server.server_close()
 
 
+@pytest.mark.slow
 def test_the_automation_of_the_guide_tells_of_a_run_that_failed(
     tmp_path, project, monkeypatch, endpoint, hook
 ):

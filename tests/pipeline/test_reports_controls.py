@@ -33,6 +33,7 @@ def scores(bench, condition=""):
     }
 
 
+@pytest.mark.slow
 def test_on_the_projects_own_tasks_the_expert_scores_one_and_nothing_scores_zero(tmp_path, project, here):
     (tmp_path / "own" / "data").mkdir(parents=True)
     (tmp_path / "own" / "conf").symlink_to(project / "conf")

@@ -38,6 +38,7 @@ def files(bench):
     return {path.name: path.read_bytes() for path in (bench.own / "reports" / "files").glob("*.docx")}
 
 
+@pytest.mark.slow
 def test_a_run_killed_between_report_and_judge_pays_for_nothing_twice(bench):
     away = True
     with ScriptedServer(lambda call: Status(503) if is_judge(call) and away else answer(call)) as server:

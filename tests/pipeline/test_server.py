@@ -154,6 +154,7 @@ print("both")
 """
 
 
+@pytest.mark.slow
 def test_two_servers_may_start_at_once_where_there_is_no_database(tmp_path, project, alone):
     done = subprocess.run(
         [sys.executable, "-c", TWO, str(tmp_path)],

@@ -76,6 +76,7 @@ def slow(call):
     return Say(answer(call).text, delay_s=0.2)
 
 
+@pytest.mark.slow
 def test_two_workers_of_a_cluster_with_a_bucket_give_what_one_process_gives_with_a_folder(
     machine, endpoint, s3
 ):
@@ -132,6 +133,7 @@ def test_a_store_that_is_killed_for_good_ends_the_run_and_nothing_is_lost(machin
         assert one.rows() == alone.rows()
 
 
+@pytest.mark.slow
 def test_a_store_is_copied_both_ways_and_again_copies_nothing(machine, endpoint, s3, tmp_path):
     one, two = machine("one"), machine("two")
     words = remote(endpoint, SEEDS)

@@ -93,7 +93,7 @@ def edit(path: Path, change):
 
 
 GOOD = "memo-02__gjDVFmk"  # one step, reward 1.0, all three criteria
-STEPS = "memo-01__GGemPUp"  # the same, under steps/answer/
+IN_STEPS = "memo-01__GGemPUp"  # the same, under steps/answer/
 
 
 def trial(job, name):
