@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from flows.common.text import count_of, number, plural
 from flows.schema.settings import ScoringSettings
-from flows.schema.verdict import Agreement, PlaceEffect, SelfAgreement
+from flows.schema.verdict import Agreement, Interval, PlaceEffect, SelfAgreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +122,9 @@ class LeaderboardRow:
     @property
     def interval_text(self) -> str:
         """The interval, or the range of too few scenarios for one; a dash if there is neither."""
-        if self.ci_low is None:
+        if self.ci_low is None or self.ci_high is None:
             return "-"
-        ends = f"{number(self.ci_low)} to {number(self.ci_high)}"
-        return ends if self.ci_level is not None else f"{ends} (range)"
+        return Interval(self.ci_low, self.ci_high, self.ci_method or "", self.ci_level).text
 
     @property
     def bounds_text(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from flows.common.text import number
+
 
 class VerdictStatus(StrEnum):
     """Whether an item was graded and, if not, why. Only `graded` ones have `passed`."""
@@ -117,6 +119,12 @@ class Interval:
     high: float
     method: str  # name and parameters of the method, as printed
     level: float | None = None  # its coverage; None for a range
+
+    @property
+    def text(self) -> str:
+        """The ends, and what it is if it is no interval."""
+        ends = f"{number(self.low)} to {number(self.high)}"
+        return ends if self.level is not None else f"{ends} (range)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def _own_names(what: str, parsed_args: argparse.Namespace) -> list[str]:
 
     with suppress(StaffbenchError):
         _, rows = own_rows(find_project(Path.cwd()), what, getattr(parsed_args, "overrides", None) or [])
-        return ["/".join(row) if what == "conditions" else row[0] for row in rows]
+        return ["/".join(row[:2]) if what == "conditions" else row[0] for row in rows]
     return []
 
 

@@ -53,22 +53,16 @@ def _show_own(project: Path, what: str, overrides: Sequence[str], screen: Screen
     if what == "scenarios":
         screen.table(f"{name}: scenarios", [("scenario", "title"), *rows], words=2)
     elif rows:
-        differs = _differs(project, overrides)
-        shown = [(*row, differs.get(row, "")) for row in rows]
-        screen.table(f"{name}: graded conditions", [("condition", "judge", "differs in"), *shown], words=3)
+        screen.table(f"{name}: graded conditions", [("condition", "judge", "differs in"), *rows], words=3)
     else:
         screen.hint(f"Nothing is graded in {name} yet. First", f"staffbench run benchmark={name}")
     return 0
 
 
-def _differs(project: Path, overrides: Sequence[str]) -> dict[tuple[str, str], str]:
+def _differs(folder: Path) -> dict[tuple[str, str], str]:
     """Return what the leaderboard says of the settings of each condition and judge; nothing without one."""
-    from flows.adapters.config.compose import compose_points
-
-    settings = compose_points(project, overrides, multirun=False)[0].settings
-    path = project / settings.results / settings.benchmark.name / "leaderboard.json"
     try:
-        rows = json.loads(path.read_bytes())["rows"]
+        rows = json.loads((folder / "leaderboard.json").read_bytes())["rows"]
         return {
             (row["condition"], row["judge_id"]): "; ".join(f"{key} {text}" for key, text in row["differs"])
             for row in rows
@@ -77,8 +71,8 @@ def _differs(project: Path, overrides: Sequence[str]) -> dict[tuple[str, str], s
         return {}
 
 
-def own_rows(project: Path, what: str, overrides: Sequence[str]) -> tuple[str, list[tuple[str, str]]]:
-    """Return a benchmark's name, and its scenarios with titles or its graded conditions with judges.
+def own_rows(project: Path, what: str, overrides: Sequence[str]) -> tuple[str, list[tuple[str, ...]]]:
+    """Return a benchmark's name, and its scenarios with titles, or its conditions, judges and differences.
 
     Raises:
         StaffbenchError: the overrides name no benchmark, or a scenario can't be read.
@@ -92,5 +86,7 @@ def own_rows(project: Path, what: str, overrides: Sequence[str]) -> tuple[str, l
     if what == "scenarios":
         names = kind.scenario_ids(project, benchmark, benchmark.scenarios)
         return benchmark.name, [(name, kind.load(project, benchmark, name).title) for name in names]
-    graded = judges_of(project / settings.results / benchmark.name)
-    return benchmark.name, [(label, judge) for label, judges in graded.items() for judge in judges]
+    folder = project / settings.results / benchmark.name
+    pairs = [(label, judge) for label, judges in judges_of(folder).items() for judge in judges]
+    differs = _differs(folder)
+    return benchmark.name, [(*pair, differs.get(pair, "")) for pair in pairs]

@@ -14,7 +14,7 @@ from flows.common.files import write_whole
 from flows.common.text import number, plural
 from flows.pipeline.work.run_context import Evaluation
 from flows.schema.settings import Writer
-from flows.schema.verdict import Estimate, Interval
+from flows.schema.verdict import Estimate
 from flows.stages.page.run import RunRow, run_page
 
 COPIED = "A score marked † is of copied text, which the stand-in takes for statements."
@@ -82,22 +82,13 @@ class RunPage:
         if found is None:
             said = "waiting or running" if state == "running" else "not finished"
             return RunRow(evaluation.name, page, said, "-", "-")
-        interval = found.interval
         return RunRow(
             evaluation.name,
             page,
             "done" if not found.n_ungraded else f"done, {found.n_ungraded} items without a verdict",
             number(found.score) + ("†" if _is_copied(evaluation) and found.score is not None else ""),
-            interval_text(interval),
+            found.interval.text if found.interval else "-",
         )
-
-
-def interval_text(interval: Interval | None) -> str:
-    """Format an interval, or the range of too few scenarios for one."""
-    if interval is None:
-        return "-"
-    ends = f"{number(interval.low)} to {number(interval.high)}"
-    return ends if interval.level is not None else f"{ends} (range)"
 
 
 def _is_copied(evaluation: Evaluation) -> bool:

@@ -18,18 +18,7 @@ from flows.stages.aggregate import mean_difference
 from flows.stages.paper import FIGURES, TABLES, NotEnoughError, render
 from flows.stages.paper.table import slug
 from tests.stages.paper.tables_support import SCENARIOS, entries, frame, items, means
-from tests.support.paper_results import JUDGE, LENIENT, SEVERITY, make_graded, make_labels
-
-
-@pytest.fixture(scope="module")
-def graded():
-    return make_graded(SCENARIOS)
-
-
-@pytest.fixture(scope="module")
-def results(graded):
-    labels = make_labels(graded, SCENARIOS)
-    return paper_results(graded, SCENARIOS, SEVERITY, word_cap=3000, prompt="v0", judge=JUDGE, labels=labels)
+from tests.support.paper_results import JUDGE, LENIENT, SEVERITY
 
 
 def test_all_tables_of_75_thousand_verdicts_take_seconds_and_change_nothing(results):

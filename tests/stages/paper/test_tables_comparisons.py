@@ -15,18 +15,7 @@ from flows.stages.aggregate import mean_difference
 from flows.stages.paper import TABLES
 from flows.stages.paper.tables.spread import components
 from tests.stages.paper.tables_support import SCENARIOS, entries, frame, means
-from tests.support.paper_results import JUDGE, LENIENT, SEVERITY, make_graded, make_labels
-
-
-@pytest.fixture(scope="module")
-def graded():
-    return make_graded(SCENARIOS)
-
-
-@pytest.fixture(scope="module")
-def results(graded):
-    labels = make_labels(graded, SCENARIOS)
-    return paper_results(graded, SCENARIOS, SEVERITY, word_cap=3000, prompt="v0", judge=JUDGE, labels=labels)
+from tests.support.paper_results import JUDGE, LENIENT, SEVERITY
 
 
 def test_judges_agree_as_scikit_learn_says(results, graded):
