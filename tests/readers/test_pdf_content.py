@@ -1,21 +1,12 @@
-"""What is on a PDF page: colours, what covers what, layers, annotations, fonts; and files that never end."""
+"""What is on a PDF page: colours, what covers what, layers, annotations, fonts."""
 
-import base64
 import io
-import zlib
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from flows.common.errors import ReadError
-from flows.readers import read_document
-from flows.readers.pdf import bounds
 from flows.readers.read import read_bytes
-
-
-def texts(document):
-    return [block.text for block in document.blocks]
+from tests.readers.pdf_support import SEEN, line, made, stream, texts
 
 
 def hidden(document):
@@ -32,45 +23,6 @@ def drawn(draw):
     return read_bytes(target.getvalue(), Path("made.pdf"), "pdf")
 
 
-def pdf(content=b"", *, page="", resources="", catalog="", more=()):
-    """A file of one page, written out: what a library would not write can stand in it."""
-    objects = [
-        f"<</Type/Catalog/Pages 2 0 R {catalog}>>".encode(),
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        (
-            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R {page}"
-            f"/Resources<</Font<</F 5 0 R>>{resources}>>>>"
-        ).encode(),
-        stream(content),
-        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
-        *more,
-    ]
-    data, places = b"%PDF-1.7\n", []
-    for number, body in enumerate(objects, 1):
-        places.append(len(data))
-        data += b"%d 0 obj\n" % number + body + b"\nendobj\n"
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    start, count = len(data), len(objects) + 1
-    return data + (
-        b"xref\n0 %d\n0000000000 65535 f \n" % count
-        + table
-        + b"trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (count, start)
-    )
-
-
-def stream(data, keys=b""):
-    return b"<</Length %d %s>>\nstream\n" % (len(data), keys) + data + b"\nendstream"
-
-
-def line(text, y=700, before="", size=12, x=50):
-    return f"q {before} BT /F {size} Tf {x} {y} Td ({text}) Tj ET Q\n".encode()
-
-
-def made(content=b"", **parts):
-    return read_bytes(pdf(content, **parts), Path("made.pdf"), "pdf")
-
-
-SEEN = line("Seen", 750)
 BOX = "45 695 200 20 re"
 TINTS = (
     "/ColorSpace<</Spot[/Separation/Black/DeviceCMYK"
@@ -356,73 +308,3 @@ def test_signs_beyond_the_first_plane_are_one_character():
     font[1] = font[1].replace(b"<0041>", b"<D835DC5D>")
     document = made(b"BT /A 12 Tf 50 700 Td (!) Tj ET", resources="/Font<</A 6 0 R>>", more=font)
     assert texts(document) == ["\N{MATHEMATICAL ITALIC SMALL P}"]
-
-
-def b85(data):
-    return base64.a85encode(data) + b"~>"
-
-
-def forms(depth, times):
-    """Forms inside one another, each of which draws the next one several times."""
-    for at in range(depth):
-        body = b"/X Do " * times if at < depth - 1 else b"BT /F 12 Tf 50 700 Td (Deep) Tj ET"
-        keys = "/Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</Font<</F 5 0 R>>"
-        keys += f"/XObject<</X {7 + at} 0 R>>>>"
-        yield stream(body, keys.encode())
-
-
-BIG = bytes(3_000_000)
-BOMBS = {
-    "forms": lambda: pdf(b"/X Do", resources="/XObject<</X 6 0 R>>", more=list(forms(12, 10))),
-    "text": lambda: pdf(b"BT /F 1 Tf (" + b"a" * 2_000_000 + b") Tj ET"),
-    "content": lambda: pdf(
-        b"/X Do " * 2000,
-        resources="/XObject<</X 6 0 R>>",
-        more=[stream(b" " * 100_000, b"/Type/XObject/Subtype/Form/BBox[0 0 600 800]")],
-    ),
-    "two layers": lambda: pdf(
-        more=[stream(zlib.compress(zlib.compress(BIG)), b"/Filter[/FlateDecode/FlateDecode]")]
-    ),
-    "hex": lambda: pdf(
-        more=[stream(zlib.compress(BIG).hex().encode(), b"/Filter[/ASCIIHexDecode/FlateDecode]")]
-    ),
-    "base 85": lambda: pdf(more=[stream(b85(zlib.compress(BIG)), b"/Filter[/ASCII85Decode/FlateDecode]")]),
-    "runs": lambda: pdf(more=[stream(zlib.compress(b"\x81\0" * 30_000), b"/Filter[/Fl/RL]")]),
-}
-
-
-@pytest.mark.parametrize("name", BOMBS)
-def test_a_file_that_would_never_end_is_refused_before_it_is_read(name, monkeypatch):
-    monkeypatch.setattr(bounds, "MAX_UNPACKED", 2_500_000)
-    with pytest.raises(ReadError, match="more than"):
-        read_bytes(BOMBS[name](), Path("bomb.pdf"), "pdf")
-
-
-def test_forms_that_draw_themselves_or_are_nested_are_read():
-    own = stream(b"/X Do BT /F 12 Tf 50 700 Td (Once) Tj ET", b"/Type/XObject/Subtype/Form/BBox[0 0 600 800]"
-                 b"/Resources<</Font<</F 5 0 R>>/XObject<</X 6 0 R>>>>")  # fmt: skip
-    assert texts(made(b"/X Do", resources="/XObject<</X 6 0 R>>", more=[own])) == ["Once"]
-    assert texts(made(b"/X Do", resources="/XObject<</X 6 0 R>>", more=list(forms(10, 1)))) == ["Deep"]
-
-
-def test_a_file_whose_structure_is_damaged_is_read_with_a_notice():
-    document = read_bytes(
-        pdf(line("Kept")).replace(b"MediaBox[0 0 600 800]", b"MediaBox 9 0 R/MB[800]"),
-        Path("made.pdf"),
-        "pdf",
-    )
-    assert texts(document) == ["Kept"]
-    assert [notice.kind for notice in document.notices] == ["unread_part"]
-
-
-def test_equal_bytes_give_an_equal_document(tmp_path):
-    path = tmp_path / "made.pdf"
-    path.write_bytes(pdf(SEEN + line("Order 66", before="1 g")))
-    assert read_document(path) == read_document(path)
-
-
-def test_files_are_read_in_threads():
-    data = pdf(SEEN + line("Order 66", before="1 g"))
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: read_bytes(data, Path("made.pdf"), "pdf"), range(16)))
-    assert found == found[:1] * 16

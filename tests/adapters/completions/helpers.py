@@ -21,6 +21,7 @@ from flows.schema.completion import (
 )
 from flows.schema.settings import BudgetSettings, ModelSettings, Price, Retry, RunnerSettings, Transport
 from flows.schema.store_address import StoreAddress
+from tests.support.scripted_server import Say
 
 RUNNER = RunnerSettings(
     concurrency=8,
@@ -189,3 +190,7 @@ def a_stored(folder, *prompts):
     opened.close()
     (segment,) = segments(folder)
     return segment
+
+
+def an_answer(call):
+    return Say(f"answer to {call.prompt}", delay_s=0.02)
