@@ -177,7 +177,7 @@ class TrackingSettings(Strict):
     experiment: str  # MLflow's name of the experiment
     # Defaults for callers that don't use `conf/`.
 
-    traces: CountOrZero = 500  # how many briefs of one command are logged as traces, shared by its conditions
+    traces: CountOrZero = 100  # how many briefs of one command are logged as traces, shared by its conditions
     wait_s: PositiveOrZero = 120.0  # seconds to wait at the end for a store that `MLFLOW_TRACKING_URI` names
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from flows.pipeline.results.graded import Graded, scored
+from flows.pipeline.results.verdict_rows import VerdictRows
 from flows.schema.brief import BriefStatus
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.report_task import ReportFacts
@@ -94,11 +95,9 @@ def _correct_empty(entry: Graded, scenarios: Mapping[str, Scenario]) -> float | 
     names = [str(name) for name in entry.about["scenarios"]]
     if entry.is_foreign or not names:
         return None
-    unasked = {
-        (v.scenario_id, v.item_id)
-        for v in entry.verdicts
-        if v.status is not VerdictStatus.graded and not v.status.is_missing
-    }
+    by_design = [one for one in VerdictStatus if one is not VerdictStatus.graded and not one.is_missing]
+    rows = VerdictRows.of(entry.verdicts).with_status(by_design)
+    unasked = {(verdict.scenario_id, verdict.item_id) for verdict in rows}
     shares: list[float] = []
     for name in names:
         asked = [item.is_error for item in scenarios[name].items if (name, item.item_id) not in unasked]

@@ -2,19 +2,21 @@
 
 # pyarrow ships no types:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, overload
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from flows.adapters.tables import VERDICTS, read_arrow
 from flows.schema.rows import from_rows
-from flows.schema.verdict import Verdict
+from flows.schema.verdict import Verdict, VerdictStatus
 
 TEXTS = ("scenario_id", "item_id", "status", "mode", "reason")
 """Columns of texts in `VerdictRows.table`, each a dictionary."""
@@ -57,6 +59,12 @@ class VerdictRows(Sequence[Verdict]):
         table = self.table.unify_dictionaries()
         passed = table.column("passed").cast(pa.int8()).cast(pa.float64())
         return table.drop_columns(["passed"]).to_pandas().assign(passed=passed.to_numpy())
+
+    def with_status(self, statuses: Iterable[VerdictStatus]) -> VerdictRows:
+        """Return the verdicts with one of these statuses, still as columns."""
+        wanted = pa.array([status.value for status in statuses], pa.string())
+        status = self.table.column("status").cast(pa.string())
+        return VerdictRows(self.table.filter(pc.is_in(status, value_set=wanted)))
 
     @cached_property
     def _records(self) -> list[Verdict]:

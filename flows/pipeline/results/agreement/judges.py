@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from flows.adapters.objects import ObjectStore
@@ -16,6 +16,7 @@ from flows.pipeline.results.agreement.offline import (
 )
 from flows.pipeline.results.agreement.text import phrase
 from flows.pipeline.results.graded import Graded, items_of
+from flows.pipeline.results.verdict_rows import VerdictRows
 from flows.schema.leaderboard import JudgeNote
 from flows.schema.scenario import Item, Scenario
 from flows.schema.settings import ScoringSettings
@@ -59,7 +60,9 @@ def judge_note(
         is_stand_in=is_stand_in,
         agreements=agreements,
         measured=tuple(map(phrase, agreements)),
-        n_abstained=sum(v.status is VerdictStatus.abstained for entry in graded for v in entry.verdicts),
+        n_abstained=sum(
+            len(VerdictRows.of(entry.verdicts).with_status([VerdictStatus.abstained])) for entry in graded
+        ),
         members=tuple(judge["members"]),
         n_canary_missed=sum(known) if len(known) == len(missed) else None,
         self_agreement=self_agreement(graded, scenarios),
@@ -124,8 +127,8 @@ def controls_agreement(graded: Sequence[Graded], scenarios: Mapping[str, Scenari
             LABELLED_CONTROLS + suffix,
             [
                 pair
-                for _, text, verdicts in _each_brief_once(entries)
-                if (control := controls.get((verdicts[0].scenario_id, text))) is not None
+                for _, text, verdicts in _each_brief_once(entries, controls)
+                for control in [controls[verdicts[0].scenario_id, text]]
                 for pair in beside_labels(
                     scenarios[verdicts[0].scenario_id], control, {v.item_id: v.passed for v in verdicts}
                 )
@@ -208,12 +211,20 @@ def _by_digest(graded: Sequence[Graded]) -> dict[tuple[str, str], list[Graded]]:
     }
 
 
-def _each_brief_once(graded: Sequence[Graded]) -> Iterator[tuple[Graded, str, list[Verdict]]]:
-    """Yield each brief with a text and its verdicts; of equal briefs of a scenario, only the first."""
+def _each_brief_once(
+    graded: Sequence[Graded], wanted: Container[tuple[str, str]] | None = None
+) -> Iterator[tuple[Graded, str, list[Verdict]]]:
+    """Yield each brief with a text and its verdicts; of equal briefs of a scenario, only the first.
+
+    With `wanted`, scenarios and texts, only those; verdicts of other conditions are not decoded.
+    """
     seen: set[tuple[str, str]] = set()
     for entry in graded:
-        verdicts = entry.by_brief
+        verdicts: dict[tuple[str, int], list[Verdict]] | None = None
         for (scenario_id, seed), text in entry.texts.items():
-            if text is not None and (scenario_id, text) not in seen:
+            if text is None or (scenario_id, text) in seen:
+                continue
+            if wanted is None or (scenario_id, text) in wanted:
                 seen.add((scenario_id, text))
+                verdicts = entry.by_brief if verdicts is None else verdicts
                 yield entry, text, verdicts[scenario_id, seed]
