@@ -29,7 +29,7 @@ run: $(STAMP)  ## grade the baseline and the controls, without a key
 	$(BIN)/staffbench run +experiment=$(EXPERIMENT.$(benchmark))
 	@echo
 	$(BIN)/staffbench report benchmark=$(benchmark) > /dev/null
-	@echo 'A command that begins with staffbench needs the environment: . .venv/bin/activate'
+	@echo 'Commands that begin with staffbench need this once: . .venv/bin/activate'
 	@echo 'Pages: results/$(benchmark)/site/index.html    MLflow: make ui'
 
 local: $(LOCAL)  ## add a small model that runs on this machine (185 MB)
@@ -105,9 +105,11 @@ $(STAMP): requirements.lock pyproject.toml $(OTHER:other=.another-python)
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@sed -n '/^uv==/,/^[^ ]*==/{/^uv==/p;/^ .*--hash/p;}' requirements.lock > .venv/uv.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r .venv/uv.txt
+	@echo 'Installing packages takes a minute or two ...'
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --compile-bytecode --require-hashes requirements.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
+	@echo 'Ready. Commands that begin with staffbench need this once: . .venv/bin/activate'
 
 .PHONY: .another-python
 .another-python:

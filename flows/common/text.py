@@ -30,12 +30,12 @@ def words(name: str) -> str:
 
 def percent(value: float | None, digits: int = 1) -> str:
     """Format a share; a dash if unknown."""
-    return "-" if value is None else f"{100 * value:.{digits}f}%"
+    return "-" if value is None else f"{100 * value:z.{digits}f}%"
 
 
 def number(value: float | None, digits: int = 3) -> str:
     """Format a number; a dash if unknown."""
-    return "-" if value is None else f"{value:.{digits}f}"
+    return "-" if value is None else f"{value:z.{digits}f}"
 
 
 def count_of(part: int, whole: int) -> str:

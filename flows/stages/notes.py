@@ -276,10 +276,10 @@ def _noise_notes(note: JudgeNote) -> list[str]:
         )
     if (effect := note.place_effect) is not None:
         ends = effect.interval
-        spread = "" if ends is None else f"; {ends.method}: {100 * ends.low:+.1f} to {100 * ends.high:+.1f}"
+        spread = "" if ends is None else f"; {ends.method}: {100 * ends.low:+z.1f} to {100 * ends.high:+z.1f}"
         found.append(
             "Its repeats have different orders of items. From the first place in the rubric to the last, the "
-            f"share of passes of the same item changes by {100 * effect.change:+.1f} points "
+            f"share of passes of the same item changes by {100 * effect.change:+z.1f} points "
             f"({effect.n} verdicts{spread})."
         )
     return found

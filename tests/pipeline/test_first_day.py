@@ -64,7 +64,9 @@ def test_two_conditions_are_compared_and_one_is_removed(bench):
         "A - B: +1.000, from 1.000 to 1.000. Paired by scenario, 2 of 2 scenarios; range of 2 scenarios"
         in done.out
     )
-    assert "Items with different shares of passes: 6 of 6." in done.out
+    said = "Items with different shares of passes: 4 of 4; on 2 others, one or both have no verdict."
+    assert said in done.out
+    assert done.out.index(said) < done.out.index("A - B:")  # the answer comes last, still on the screen
     compare = bench.results / "ma_bench" / "compare"
     assert (
         f"Page: {(compare / 'compare.html').as_uri()}#a=strong-default-3000-v0%2Foffline&b=weak" in done.out
@@ -73,6 +75,9 @@ def test_two_conditions_are_compared_and_one_is_removed(bench):
     assert '"+1.000, from 1.000 to 1.000.' in (compare / "data" / "compare.js").read_text()
     assert bench("compare", "strong", "oracle").code == 2
     assert bench("run", "model=strong", "seeds=1", "tracking=none", "word_cap=500").code == 0
+    equal = bench("compare", "strong-default-3000-v0", "strong-default-500-v0")
+    assert "Items with different shares of passes: 0 of 4; on 2 others" in equal.out
+    assert "passes by item" not in equal.out
     several = bench("compare", "strong", "weak")
     wanted = "one of strong-default-3000-v0/offline, strong-default-500-v0/offline"
     assert (several.code, f"strong: several conditions; expected {wanted}" in several.err) == (2, True), (
@@ -168,3 +173,27 @@ def test_equal_items_of_every_scenario_are_compared_in_turn():
     shown = [(item.scenario_id, item.gap) for item in in_turn(items)]
     assert [name for name, gap in shown if gap and abs(gap) == 1] == ["alder", "birch"] * 3
     assert [gap for _, gap in shown[6:]] == [0.0, 0.0, None, None]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["ui", "--port", "99999"], "--port: 99999; expected 1 to 65535"),
+        (["run", "model=strong", "prompt=coached"], "prompt: has no effect: strong asks no model"),
+        (["run", "model.api_key=sk-abcdef123456"], "model.api_key: no such key: settings are stored"),
+        (["run", "runner.contact=host:99999", "runner=dask"], "expected HOST:PORT"),
+    ],
+)
+def test_a_mistake_is_refused_in_a_line(bench, words, said):
+    done = bench(*words)
+    assert (done.code, said in done.err) == (2, True), done.err
+    assert "Traceback" not in done.err
+    assert "sk-abcdef123456" not in done.err
+
+
+def test_a_limit_in_dollars_without_a_price_is_refused_before_anything_runs(bench, endpoint):
+    done = bench("run", *remote(endpoint), "budget.max_usd=1", "tracking=none")
+    assert done.code == 2
+    assert "expected model.price.input_usd and model.price.output_usd" in done.err
+    assert not endpoint.billed
+    assert "generate" not in done.out + done.err

@@ -13,7 +13,7 @@ from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.pipeline.evaluate.showing import show_board
 from flows.pipeline.results.graded import Graded
-from flows.pipeline.results.leaderboard import build_leaderboard
+from flows.pipeline.results.leaderboard import build_leaderboard, part_of
 from flows.schema.scenario import Evidence, Item, Scenario, Severity, Step, Tier
 from flows.schema.settings import Refusals
 from flows.schema.verdict import Verdict, VerdictStatus
@@ -427,7 +427,13 @@ def test_rows_that_are_not_shown_are_not_said_to_differ(tmp_path, capsys):
     name = "other scenarios"
     board, (_, entries) = board_of(tmp_path, name), SETS[name]
     assert board.differences
-    shown = {(board.rows[0].condition, board.rows[0].judge_id)}
+    (first, *others) = entries
+    shown = {(first.condition, first.judge)}
+    asked = {**others[0].about, "prompt_additions": ["a table of risks"]}
+    entries = [first, replace(others[0], about=asked), *others[1:]]
+    board = build_leaderboard(entries, scenarios(8), SCORING, ObjectStore(tmp_path))
+    assert any("a table of risks" in line for line in board.assumptions)
+    assert not any("a table of risks" in line for line in part_of(board, [first]).assumptions)
     for only_this_run in (False, True):
         show_board(Screen(only_this_run=only_this_run), board, entries, shown)
         assert ("Rows do not cover" in capsys.readouterr().out) != only_this_run

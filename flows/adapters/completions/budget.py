@@ -78,6 +78,21 @@ class _ReplyStatistics:
     ratio: float = 1.0
 
 
+def check_price(settings: BudgetSettings, model: ModelSettings, section: str = "model") -> None:
+    """Reject a limit in dollars that can't be enforced. `section` is the model's in the settings.
+
+    Raises:
+        ConfigError: `max_usd` is set, and a price of the model is unknown.
+    """
+    if settings.max_usd is not None and None in (model.price.input_usd, model.price.output_usd):
+        raise ConfigError(
+            "budget.max_usd",
+            f"the price of {model.label} is unknown, so this limit can't be held",
+            f"{section}.price.input_usd and {section}.price.output_usd",
+            "set them (0 for a model that costs nothing), or limit budget.max_calls or budget.max_tokens",
+        )
+
+
 class Budget:
     """The budget of a run. Use it from one event loop only."""
 
@@ -128,18 +143,8 @@ class Budget:
         self._wake()
 
     def check_price(self, model: ModelSettings) -> None:
-        """Reject a limit in dollars that can't be enforced.
-
-        Raises:
-            ConfigError: `max_usd` is set, and a price of the model is unknown.
-        """
-        if self._settings.max_usd is not None and None in (model.price.input_usd, model.price.output_usd):
-            raise ConfigError(
-                "budget.max_usd",
-                f"the price of {model.label} is unknown, so this limit can't be held",
-                "price.input_usd and price.output_usd of the model",
-                "set them (0 for a model that costs nothing), or limit budget.max_calls or budget.max_tokens",
-            )
+        """Reject a limit in dollars that can't be enforced; see the function."""
+        check_price(self._settings, model)
 
     def estimate(self, request: Request, model: ModelSettings) -> Cost:
         """Estimate a call's cost: input from characters / 4, output as the mean of replies so far.

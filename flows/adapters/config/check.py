@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from flows.adapters.config.described import key_types
 from flows.adapters.config.fitting import Unfit, unfit_agent, unfit_judge, unfit_protocol
 from flows.adapters.config.messages import explained, nearest, nearest_key
-from flows.adapters.config.secrets import check_address, refuse_secrets
+from flows.adapters.config.secrets import check_address, instead_of_secret, is_credential, refuse_secrets
 from flows.common.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.condition import as_asked
 from flows.schema.settings import (
@@ -126,6 +126,11 @@ def _unfit_shares(scoring: ScoringSettings) -> Iterator[Unfit]:
         yield "scoring.min_coverage", str(scoring.min_coverage), "0 to 1"
 
 
+def _has_port(pattern: str, address: str) -> bool:
+    match = re.fullmatch(pattern, address)
+    return match is not None and 0 < int(match[1]) < 65536  # noqa: PLR2004 -- the range of ports
+
+
 def _unfit_runner(runner: RunnerSettings) -> Iterator[Unfit]:
     of_cluster = {
         "scheduler": runner.scheduler is not None,
@@ -141,12 +146,12 @@ def _unfit_runner(runner: RunnerSettings) -> Iterator[Unfit]:
     if runner.batch:
         yield "runner.batch", "true, on a cluster", "runner=batch: one process collects batches"
     if runner.scheduler is not None:
-        if not re.fullmatch(r"(tcp|tls|ws|wss)://\S+:\d+", runner.scheduler):
+        if not _has_port(r"(?:tcp|tls|ws|wss)://\S+:(\d+)", runner.scheduler):
             yield "runner.scheduler", repr(runner.scheduler), "tcp://HOST:PORT"
         for key in ("cluster", "workers", "chains_per_worker"):
             if of_cluster[key]:
                 yield f"runner.{key}", "set, and runner.scheduler has its workers", "one of the two"
-    if runner.contact is not None and not re.fullmatch(r"[^\s:/]+:\d{1,5}", runner.contact):
+    if runner.contact is not None and not _has_port(r"[^\s:/]+:(\d+)", runner.contact):
         yield "runner.contact", repr(runner.contact), "HOST:PORT"
 
 
@@ -169,6 +174,9 @@ def refuse_unknown(overrides: Sequence[str], known: Mapping[str, list[str]]) -> 
             continue
         names = _key_names()
         if name not in names and not below_free_key(name) and not is_weight(name):
+            section, _, last = name.rpartition(".")
+            if section in ("model", "judge") and is_credential(last):  # its value is not shown
+                raise ConfigError(name, "no such key: settings are stored", instead_of_secret(section))
             raise ConfigError(override, f"no key {name!r}", nearest_key(name, sorted({*names, *known})))
 
 

@@ -28,13 +28,24 @@ _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _OURS = frozenset({"content-type", "content-length", "host", "accept", "transfer-encoding", "connection"})
 
 
+def is_credential(name: str) -> bool:
+    """True if a setting of that name holds a key, a token or a header with one."""
+    plain = re.sub(r"[^a-z0-9]", "", name.lower())
+    return plain in _HEADERS or _KEYS.search(plain) is not None
+
+
+def instead_of_secret(section: str) -> str:
+    """Return what to set instead of a secret of a model."""
+    return f"{section}.api_key_env=VARIABLE for a key, {section}.headers.NAME=VARIABLE for a header"
+
+
 def refuse_secrets(section: str, settings: Mapping[str, Any]) -> None:
     """Check a model's address, parameters, efforts and headers.
 
     Raises:
         ConfigError: what looks like a secret, or a header that can't be sent.
     """
-    environment = f"{section}.api_key_env=VARIABLE for a key, {section}.headers.NAME=VARIABLE for a header"
+    environment = instead_of_secret(section)
     local = settings.get("transport") == Transport.gguf.value
     if not local:
         _refuse_address(f"{section}.api_base", str(settings.get("api_base") or ""), environment)
@@ -43,8 +54,7 @@ def refuse_secrets(section: str, settings: Mapping[str, Any]) -> None:
         raise ConfigError(f"{section}.api_key_env", "no name of an environment variable", "such as MY_KEY")
     for part in ("parameters", "efforts"):
         for name in _names(settings.get(part)):
-            plain = re.sub(r"[^a-z0-9]", "", name.lower())
-            if plain in _HEADERS or _KEYS.search(plain):
+            if is_credential(name):
                 why = "would be stored with every reply"
                 raise ConfigError(f"{section}.{part}", f"{name} {why}", remedy=f"set {environment}")
     _refuse_headers(f"{section}.headers", settings.get("headers"), is_local=local)

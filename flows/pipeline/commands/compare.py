@@ -46,17 +46,14 @@ def compare(
     notes = _notes(found, said)
     text = difference_text(found.difference, settings.scoring.interval_level)
     means = [(said.scenario, "A", "B", "A - B"), *_means(found)]
-    differing = in_turn([item for item in found.items if every or item.gap != 0])
+    differing = in_turn([item for item in found.items if every or item.differs])
     shown = differing if every else differing[:_MOST]
     for side, entry, pairs in zip("AB", found.entries, differing_settings(found.entries), strict=True):
         value = score_text(entry, scenarios, settings.scoring)
         own = ", ".join(f"{key} {text}" for key, text in pairs)
         value = said.of(value)
         screen.note(f"{side}: {entry.condition}, judge {entry.judge}: {value}{own and f'; {own}'}")
-    screen.note(f"A - B: {said.of(text)}.")
     screen.table(f"mean score by {said.scenario}", means)
-    n_differing = sum(item.gap != 0 for item in found.items)
-    screen.note(f"Items with different shares of passes: {n_differing} of {len(found.items)}.")
     if differing:
         rows = [
             (f"{item.scenario_id}/{item.item.item_id}", item.item.requirement, item.shown(0), item.shown(1))
@@ -71,6 +68,11 @@ def compare(
             )
     for note in notes:
         screen.bullet(note)
+    known = [item for item in found.items if item.gap is not None]
+    n_differing, n_missing = sum(item.differs for item in known), len(found.items) - len(known)
+    missing = f"; on {n_missing} others, one or both have no verdict" if n_missing else ""
+    screen.note(f"Items with different shares of passes: {n_differing} of {len(known)}{missing}.")
+    screen.note(f"A - B: {said.of(text)}.")  # at the end, where a terminal still shows it
     path = write_compared(folder, settings.benchmark.name, graded, scenarios, settings.scoring)
     labels = [(entry.condition, entry.judge) for entry in found.entries]
     screen.verbatim(f"Page: {path.as_uri()}#{compare_fragment(*labels)}")
@@ -94,7 +96,7 @@ def _means(found: Comparison) -> list[tuple[str, str, str, str]]:
             name,
             number(first),
             number(second),
-            "-" if first is None or second is None else f"{first - second:+.3f}",
+            "-" if first is None or second is None else f"{first - second:+z.3f}",
         )
         for name, first, second in found.scenarios
     ]

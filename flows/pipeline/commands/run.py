@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError
 from flows.pipeline.inspect import require_inspect
+from flows.schema.settings import Writer
+
+if TYPE_CHECKING:
+    from flows.adapters.config.compose import Point  # slow import
 
 _NUMBERED = re.compile(r"([1-9][0-9]{0,5})\.(md|txt|docx|pdf)", re.IGNORECASE)
 
@@ -56,6 +60,8 @@ def run(
             screen.say(f"No model is named and nothing is graded yet: run as with -m {first[0]}")
             asked, multirun = [*asked, *first], True
         points = compose_points(project, asked, multirun=multirun)
+        if target is None:
+            _refuse_idle_prompt(asked, points)
         from flows.pipeline.evaluate.run import run_points  # with Prefect: a mistake is named before
         from flows.pipeline.orchestration.cached_tasks import TaskRuns
 
@@ -67,6 +73,18 @@ def run(
     finally:
         if server is not None:
             server.stop()
+
+
+def _refuse_idle_prompt(overrides: Sequence[str], points: Sequence[Point]) -> None:
+    """Reject another prompt for a writer that reads none; its row would be a second one of the same briefs.
+
+    A prompt that is set together with the word cap goes with that cap.
+    """
+    keys = {override.lstrip("+~").partition("=")[0].partition(".")[0] for override in overrides}
+    idle = [one.settings.model.label for one in points if one.settings.model.writer is not Writer.remote]
+    if idle and "prompt" in keys and "word_cap" not in keys:
+        expected = "a model that is asked, such as model=openai_compatible"
+        raise ConfigError("prompt", f"has no effect: {idle[0]} asks no model", expected)
 
 
 def _overrides_for(project: Path, target: Path, scenario: str | None, overrides: Sequence[str]) -> list[str]:
@@ -91,8 +109,9 @@ def _overrides_for(project: Path, target: Path, scenario: str | None, overrides:
     kind = kind_of(benchmark)
     known = kind.scenario_ids(project, benchmark, benchmark.scenarios)
     if scenario is not None and scenario not in known:
+        hint = "" if "benchmark" in given else "for another benchmark's, add benchmark=NAME"
         raise ConfigError(
-            "--scenario", f"no scenario {scenario!r} in {benchmark.name}", "one of " + ", ".join(known)
+            "--scenario", f"no scenario {scenario!r} in {benchmark.name}", "one of " + ", ".join(known), hint
         )
     table = find_table(target)
     if table is None and target.is_file():

@@ -12,7 +12,7 @@ from typing import NoReturn
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.adapters.tracking import is_foreign, serve_command, shown_uri, store_uri
-from flows.common.errors import StaffbenchError
+from flows.common.errors import ConfigError, StaffbenchError
 from flows.pipeline.evaluate.showing import prefect_command
 
 
@@ -22,8 +22,10 @@ def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Scree
     Overrides that name a benchmark show the runs of that one.
 
     Raises:
-        StaffbenchError: there is nothing to show, or the port is in use.
+        StaffbenchError: there is nothing to show, or the port is none or in use.
     """
+    if not 0 < port < 65536:  # noqa: PLR2004 -- the range of ports
+        raise ConfigError("--port", str(port), "1 to 65535")
     settings = compose_points(project, overrides, multirun=False)[0].settings
     results = project / settings.results
     if is_foreign():

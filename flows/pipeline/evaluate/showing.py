@@ -6,7 +6,6 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from flows.adapters.screen import Screen, calls_text
 from flows.common.errors import BudgetReached, Stopped
 from flows.common.text import number, plural
 from flows.pipeline.results.graded import Graded, in_order, scored
-from flows.pipeline.results.leaderboard import board_file, row_differences
+from flows.pipeline.results.leaderboard import board_file, part_of
 from flows.pipeline.results.task_table import narrow, published_note, task_table
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
@@ -85,9 +84,7 @@ def show_board(
     """
     total = len(notes(board)) + len(board.left_out)
     if screen.only_this_run:
-        own = tuple(row for row in board.rows if (row.condition, row.judge_id) in highlighted)
-        entries = [entry for entry in graded if (entry.condition, entry.judge) in highlighted]
-        board = replace(board, rows=own, differences=row_differences(entries))
+        board = part_of(board, [one for one in graded if (one.condition, one.judge) in highlighted])
     if not board.rows:
         return
     title = f"{board.benchmark}: leaderboard ({board.scoring} scoring)"

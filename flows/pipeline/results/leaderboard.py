@@ -62,6 +62,20 @@ def row_differences(graded: Sequence[Graded]) -> tuple[str, ...]:
     return (*differences(graded), *served_notes(graded))
 
 
+def part_of(board: Leaderboard, graded: Sequence[Graded]) -> Leaderboard:
+    """Return the board with the rows of `graded` alone; differences and assumptions are said of these."""
+    pairs = differing_settings(graded)
+    differs = {(entry.condition, entry.judge): own for entry, own in zip(graded, pairs, strict=True)}
+    named = [(row, differs.get((row.condition, row.judge_id))) for row in board.rows]
+    assumptions = board.assumptions if board.rules is None else tuple(_assumptions(graded, board.rules))
+    return replace(
+        board,
+        rows=tuple(replace(row, differs=own) for row, own in named if own is not None),
+        differences=row_differences(graded),
+        assumptions=assumptions,
+    )
+
+
 def _rows(
     graded: Sequence[Graded], scenarios: Mapping[str, Scenario], scoring: ScoringSettings
 ) -> list[LeaderboardRow]:

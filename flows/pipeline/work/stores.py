@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from flows.adapters.completions.budget import check_price
 from flows.adapters.completions.client import check_batches, check_keys
 from flows.adapters.completions.keys import check_no_secret
 from flows.adapters.completions.stores.folder import CompletionStore
@@ -37,22 +38,23 @@ def check_calls(points: Sequence[Settings]) -> bool:
     for point, models in remote:
         for section, values in asdict(point).items():  # written to files, MLflow and Prefect
             check_no_secret(section, values)
-        for model in models:
+        for section, model in models.items():
+            check_price(point.budget, model, section)
             place = model.api_base or ""
             is_file = model.transport is Transport.gguf and not place.startswith("package:")
             if is_file and not Path(place).expanduser().is_file():
                 raise ConfigError(f"api_base={place}", "no such file", "the path of a GGUF file")
     for point, models in remote:
         if point.runner.batch:
-            check_batches(models, point.runner, point.budget)
+            check_batches([*models.values()], point.runner, point.budget)
     return bool(remote)
 
 
-def _called(settings: Settings) -> list[ModelSettings]:
-    """Return the models that are called: a remote writer, a remote judge."""
+def _called(settings: Settings) -> dict[str, ModelSettings]:
+    """Return the models that are called, by their sections: a remote writer, a remote judge."""
     model, judge = settings.model, settings.judge
-    called: list[ModelSettings] = [model] if model.writer is Writer.remote else []
-    return [*called, judge] if judge.kind is JudgeKind.remote else called
+    called: dict[str, ModelSettings] = {"model": model} if model.writer is Writer.remote else {}
+    return {**called, "judge": judge} if judge.kind is JudgeKind.remote else called
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ def _cell(value: Any, column: Column) -> str:
     shown: dict[Kind, str] = {
         "count": f"{value:,.0f}",
         "share": percent(float(value)),
-        "signed": f"{value:+.3f}",
+        "signed": f"{value:+z.3f}",
         "p": "<0.0001" if 0 <= value < 0.00005 else number(float(value), 4),  # noqa: PLR2004 -- four digits
     }
     return shown.get(kind, number(float(value), 3))

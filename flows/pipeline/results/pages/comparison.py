@@ -26,6 +26,11 @@ class ItemCounts:
     graded: tuple[int, int]
 
     @property
+    def differs(self) -> bool:
+        """True if both have verdicts, and different shares of passes."""
+        return bool(self.gap)
+
+    @property
     def gap(self) -> float | None:
         """First share of passes minus the second; None if one has no verdict."""
         if 0 in self.graded:
@@ -149,7 +154,7 @@ def difference_text(found: Difference, level: float) -> str:
     of = f"{found.n_scenarios} of {found.n_scenarios_all} scenarios"
     if found.difference is None:
         return f"unknown: no scenario has a score under both ({of})"
-    text = f"{found.difference:+.3f}"
+    text = f"{found.difference:+z.3f}"
     if found.interval is None:
         return f"{text}, without an interval, which one scenario does not have: {of}"
     low, high = found.interval.low, found.interval.high

@@ -113,7 +113,7 @@ def cap(results: Results) -> Table:
     higher = int((frame["difference"] > 0).sum())
     notes = [
         (
-            f"Mean difference {frame['difference'].mean():+.3f}; {higher} of {len(frame)} score higher "
+            f"Mean difference {frame['difference'].mean():+z.3f}; {higher} of {len(frame)} score higher "
             "without the cap. p: exact sign-flip test, not corrected."
         )
     ]

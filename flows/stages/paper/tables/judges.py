@@ -173,7 +173,7 @@ def self_preference(results: Results) -> Table:
     ]
     own = frame[frame["same_family"] == "yes"].groupby("judge")["beyond_leniency"]
     notes += [
-        f"{judge}: own family {each.mean():+.3f} beyond leniency, n {len(each)}." for judge, each in own
+        f"{judge}: own family {each.mean():+z.3f} beyond leniency, n {len(each)}." for judge, each in own
     ]
     return Table.of(
         "Judges and writers of the same family",
