@@ -1,5 +1,6 @@
 """What labels say about a judge, worked out by loops, by hand and by simulation."""
 
+from dataclasses import replace
 from itertools import product
 from statistics import fmean
 
@@ -234,6 +235,14 @@ def test_the_table_of_stand_ins_counts_raters(graded):
     assert whole["winning_rate"] == (each["rejected"] == "yes").mean() == 1
     assert whole["stands_in"] == "yes"
     assert whole["advantage"] == pytest.approx(each["advantage"].mean())
+
+
+def test_raters_who_guess_are_named_beside_the_answer(graded):
+    labels, rng = make_labels(graded, SCENARIOS), np.random.default_rng(1)
+    guessed = [replace(label, passed=bool(rng.integers(2))) for label in labels]
+    said = "The raters agree hardly more than by chance (Krippendorff's alpha "
+    notes = [TABLES["alternative-annotator"](made(graded, own)).notes for own in (labels, guessed)]
+    assert [any(note.startswith(said) for note in own) for own in notes] == [False, True]
 
 
 def test_one_rater_has_no_stand_in(graded):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from flows.common.text import plural, words
+from flows.common.text import number, plural, words
 from flows.stages.paper.calibration import (
     EPSILON,
     FEWEST_ITEMS,
@@ -20,10 +20,13 @@ from flows.stages.paper.calibration import (
     usable,
 )
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results
+from flows.stages.paper.statistics import panel_agreement
 from flows.stages.paper.table import NAMED, Column, Table, of_kind
 from flows.stages.paper.tables.experts import labelled, raters
 
 _HALF = 0.5
+_SLIGHT = 0.2
+"""Up to here agreement is slight: J. R. Landis and G. G. Koch, Biometrics 33 (1977)."""
 
 
 def alternative_annotators(results: Results) -> Table:
@@ -47,6 +50,11 @@ def alternative_annotators(results: Results) -> Table:
         rows += [{"judge": judge, **row} for row in ({**whole, **means}, *found.to_dict("records"))]
     if not rows:
         raise NotEnoughError("no judge graded a labelled item")
+    alpha = panel_agreement(wide[panel].to_numpy(float))[2]
+    unlike = (
+        f"The raters agree hardly more than by chance (Krippendorff's alpha {number(alpha, 2)}): that a "
+        "judge may stand in for one of them then says nothing of its verdicts."
+    )
     few = f"The authors ask for {FEWEST_RATERS} raters; here are {len(panel)}."
     return Table.of(
         "May a judge stand in for an expert?",
@@ -67,6 +75,7 @@ def alternative_annotators(results: Results) -> Table:
         "Winning rate: share of the raters for whom that holds. From half on, the judge may stand in.",
         f"A rater with fewer than {FEWEST_ITEMS} shared items is not tested. Items count as independent.",
         *([] if len(panel) >= FEWEST_RATERS else [few]),
+        *([unlike] if alpha <= _SLIGHT else []),
     )
 
 
@@ -156,7 +165,7 @@ def corrected_scores(results: Results) -> Table:
             Column("rank_score", "rank", "count"),
             *of_kind("number", corrected="corrected", low="low", high="high"),
             Column("change", "change", "signed"),
-            *of_kind("count", rank_corrected="rank", n_scenarios="scenarios"),
+            *of_kind("count", rank_corrected="corrected rank", n_scenarios="scenarios"),
             Column("why", "why it is not corrected", "text"),
         ),
         frame,
