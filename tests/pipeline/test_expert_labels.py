@@ -83,6 +83,9 @@ def test_a_file_is_read_with_raters_or_without_and_abstentions_are_left_out(tmp_
             "line 3: another label than before by expert; expected one; the first is labels.csv, line 2",
         ),
         ([HEAD, "m,port,1,A,"], "no label"),
+        ([HEAD, "m,port,one,A,yes"], "line 2: seed 'one'"),
+        ([HEAD, "m,port,one,A,yes"], "line 2: label 'yes'"),
+        ([], "labels.csv: empty; expected columns condition, "),
     ],
 )
 def test_what_is_wrong_with_a_file_is_named(tmp_path, lines, fault):

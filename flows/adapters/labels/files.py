@@ -101,11 +101,13 @@ def _read_csv(path: Path) -> tuple[list[ExpertLabel], list[StaffbenchError]]:
         where, seed, label = f"{path.name}, line {number}", texts["seed"], texts["label"]
         if not label:
             continue
+        wrong: list[StaffbenchError] = []
         if label not in _PASSED:
-            faults.append(ScenarioError(where, f"label {label!r}", "pass or fail"))
-        elif not (seed.isascii() and seed.isdigit()):
-            faults.append(ScenarioError(where, f"seed {seed!r}", "a number, 1 or more"))
-        else:
+            wrong.append(ScenarioError(where, f"label {label!r}", "pass or fail"))
+        if not (seed.isascii() and seed.isdigit()):
+            wrong.append(ScenarioError(where, f"seed {seed!r}", "a number, 1 or more"))
+        faults += wrong
+        if not wrong:
             names = texts["condition"], texts["scenario_id"], int(seed), texts["item_id"]
             found.append(ExpertLabel(texts["rater"] or NOBODY, *names, _PASSED[label], where))
     return found, faults
@@ -119,6 +121,8 @@ def _rows(path: Path) -> list[dict[str, str]]:
             rows = list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ScenarioError(path, f"can't be read ({error})", "a CSV file in UTF-8") from error
+    if not head:
+        raise ScenarioError(path, "empty", f"columns {', '.join(COLUMNS)}")
     missing = [name for name in COLUMNS if name not in head]
     if missing:
         raise ScenarioError(
