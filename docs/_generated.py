@@ -4,8 +4,6 @@ MkDocs calls `on_page_markdown` (`hooks` in mkdocs.yml); tests call it too.
 """
 
 # ruff: noqa: INP001 -- a hook beside the pages, no package
-from __future__ import annotations
-
 import argparse
 import inspect
 import re

@@ -4,8 +4,6 @@ The names in `__all__` are the public face of the library, shown in `docs/refere
 is promised. They are imported when they are first used, so that `import flows` is quick.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

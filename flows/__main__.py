@@ -1,7 +1,5 @@
 """The command line, `staffbench COMMAND`: parse arguments, call its function, turn errors into exit codes."""
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import gc

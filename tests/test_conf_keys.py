@@ -1,7 +1,5 @@
 """Keys of the configuration: each is read somewhere, and none is a secret."""
 
-from __future__ import annotations
-
 import ast
 import re
 from dataclasses import fields, is_dataclass

@@ -4,8 +4,6 @@ Every effort that a preset lists is sent, and must arrive as it was written: not
 another one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import http.server
 import importlib.metadata

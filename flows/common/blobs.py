@@ -1,7 +1,5 @@
 """The interface of a store that several machines share, and folders whose files are in one too."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol

@@ -1,7 +1,5 @@
 """SHA-256 digests and canonical JSON."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Atomic file writes."""
 
-from __future__ import annotations
-
 import os
 import uuid
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Concurrent coroutines, blocking work in threads, and event loops in threads."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Sequence

@@ -1,7 +1,5 @@
 """A lock file for what one process at a time may do."""
 
-from __future__ import annotations
-
 import fcntl
 from pathlib import Path
 from typing import IO

@@ -1,7 +1,5 @@
 """JSON that others wrote, read by the letter of the standard."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable

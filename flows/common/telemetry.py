@@ -1,7 +1,5 @@
 """No part of staffbench reports anything anywhere by itself."""
 
-from __future__ import annotations
-
 import os
 
 _SETTINGS = {

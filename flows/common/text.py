@@ -1,7 +1,5 @@
 """Numbers and counts as text."""
 
-from __future__ import annotations
-
 import re
 
 _TASK_TERMS = {

@@ -4,8 +4,6 @@ A path is opened component by component, relative to the open parent folder (`op
 of the folder, not even by a link that is created between check and open.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """Names of WordprocessingML elements and access to them: `w:p`, as the standard (ECMA-376) writes them."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

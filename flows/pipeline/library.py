@@ -1,7 +1,5 @@
 """The library behind `from flows import ...`: benchmarks, grades, tables and figures for a notebook."""
 
-from __future__ import annotations
-
 import asyncio
 import warnings
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """What an attempt at a report counts as: one rule for our own attempts and for imported ones."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from flows.schema.brief import BriefStatus

@@ -1,7 +1,5 @@
 """A brief: what a system wrote and which part of it is graded."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """Build requests from settings. The only place that maps an effort to request fields."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

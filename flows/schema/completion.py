@@ -1,7 +1,5 @@
 """One model call: the request and the completion."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

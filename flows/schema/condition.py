@@ -1,7 +1,5 @@
 """Conditions and judges, and the labels that results are stored under."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet

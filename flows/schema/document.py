@@ -1,7 +1,5 @@
 """Source files as text with provenance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """Escape texts for elements of a prompt, so they can't close or forge an element."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

@@ -5,8 +5,6 @@ Harbor's terms are kept: a *trial* is our brief with its number (an attempt), a 
 the error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """The published table: one row per condition and judge, with its notes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from flows.common.text import count_of, number, plural

@@ -1,7 +1,5 @@
 """Length limits, as written by authors and as measured."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

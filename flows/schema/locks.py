@@ -1,7 +1,5 @@
 """Locks shared by otherwise unrelated parts of the project."""
 
-from __future__ import annotations
-
 import threading
 
 PDFIUM = threading.Lock()

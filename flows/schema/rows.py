@@ -1,7 +1,5 @@
 """Convert frozen dataclasses to plain rows and back, for JSON and tables."""
 
-from __future__ import annotations
-
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping

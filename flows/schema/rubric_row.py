@@ -1,7 +1,5 @@
 """Check one row of a rubric, from YAML or a spreadsheet, and make it an item."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches

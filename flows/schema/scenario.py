@@ -1,7 +1,5 @@
 """Scenarios: assignments with their rubrics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum

@@ -5,8 +5,6 @@ unknown keys and wrong types are rejected before anything runs. Defaults are in 
 exceptions here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any

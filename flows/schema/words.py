@@ -1,7 +1,5 @@
 """The words that settings take."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

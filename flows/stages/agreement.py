@@ -1,7 +1,5 @@
 """Agreement of a judge's verdicts with labels, with another judge's and with its own repeats."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Name the settings in which the rows of a table differ."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

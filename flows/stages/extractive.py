@@ -6,8 +6,6 @@ summarisation: Radev et al. 2004, doi:10.1016/j.ipm.2003.10.006) and whether the
 takes them greedily while they add new words. Its score shows what can be earned by copying alone.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

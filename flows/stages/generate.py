@@ -1,7 +1,5 @@
 """Build prompts for briefs from packets, and read briefs from replies."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from flows.schema.brief import BriefStatus

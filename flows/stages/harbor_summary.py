@@ -13,8 +13,6 @@ The rules differ in how they treat an attempt without a reward:
 Harbor's rules were taken from its installed packages and reproduce the means of two real jobs.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

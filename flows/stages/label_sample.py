@@ -1,7 +1,5 @@
 """The sample of items and briefs that experts label without knowing who wrote or graded them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass

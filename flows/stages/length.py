@@ -5,8 +5,6 @@ words`, `a 250-word limit`. Anything else (`about 200 words`, `200 to 300 words`
 `under a page`, `two pages or 350 words`) is reported as unread, never rounded to a limit.
 """
 
-from __future__ import annotations
-
 import re
 
 from flows.schema.length import LengthLimit, LengthUnit

@@ -1,7 +1,5 @@
 """What a leaderboard's numbers rest on and don't say: all notes, and the main ones for a terminal."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Assemble documents into a packet, and check evidence against it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher

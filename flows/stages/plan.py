@@ -4,8 +4,6 @@ Tokens are estimated as characters / 4, a rule of thumb for English. Reasoning i
 upper bound.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

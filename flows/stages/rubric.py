@@ -1,7 +1,5 @@
 """What a rubric's author should look at again: shares of classes, thin evidence, near-duplicates."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Score one judge's verdicts on one brief under one set of weights."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace

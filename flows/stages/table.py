@@ -1,7 +1,5 @@
 """The leaderboard as a table: for a terminal, and as Markdown, CSV and JSON."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

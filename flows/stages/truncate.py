@@ -17,8 +17,6 @@ LibreOffice, on tables a third as many, and Korean by words and not by syllables
 Closing punctuation belongs to the word.
 """
 
-from __future__ import annotations
-
 import re
 
 from flows.common.errors import ConfigError

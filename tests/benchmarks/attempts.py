@@ -8,8 +8,6 @@ where there is one, fills every place, checks the report and stops: eight replie
 again from the store; and the same once more in another folder without LibreOffice on the path.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

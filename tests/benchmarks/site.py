@@ -5,8 +5,6 @@
 Briefs have 800 to 3,000 words, and every failed item has a reason; a third of those quote the brief.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -8,8 +8,6 @@ endpoint; the judge is a model behind it too. `--endpoint` is a script that take
 --log` and speaks the OpenAI chat protocol.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -12,8 +12,6 @@ line of `...` alone for any lines; white space counts as one space. Comments bef
     <!-- file: PATH -->          the block, of any language, is written to PATH in the copy
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

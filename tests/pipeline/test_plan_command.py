@@ -1,7 +1,5 @@
 """The command `plan` on a small project: what a run would still call."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from pathlib import Path

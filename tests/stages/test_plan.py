@@ -1,7 +1,5 @@
 """What a run would still call: the numbers, worked by hand."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -6,8 +6,6 @@
 PostgreSQL does not run as root; then it runs as the user postgres, which Debian's package makes.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """Graded conditions made by a seeded generator, with known effects of tier, model, judge and cap."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from flows.pipeline.results.graded import Graded

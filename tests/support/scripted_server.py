@@ -7,8 +7,6 @@
 It runs in a thread with a loop of its own, so that a test may block, or run other processes against it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

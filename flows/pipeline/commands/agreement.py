@@ -1,7 +1,5 @@
 """`staffbench agreement`: judges against labels, others and themselves; and sheets that experts fill in."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path

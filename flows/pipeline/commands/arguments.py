@@ -1,7 +1,5 @@
 """The arguments and the help of the commands."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path

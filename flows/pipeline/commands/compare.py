@@ -1,7 +1,5 @@
 """`staffbench compare`: two conditions, in the terminal and as a page."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

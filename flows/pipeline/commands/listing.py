@@ -1,7 +1,5 @@
 """`staffbench list`: what can be chosen, and what was graded."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`staffbench remove`: delete the results of a condition."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Sequence

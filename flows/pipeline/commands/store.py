@@ -1,7 +1,5 @@
 """`staffbench store copy FROM TO`: copy paid replies, and files that were paid for, between stores."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence

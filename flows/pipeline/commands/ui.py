@@ -1,7 +1,5 @@
 """`staffbench ui`: serve the MLflow UI of this project."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

@@ -1,7 +1,5 @@
 """`staffbench packets` and `validate`: documents to packets; scenarios and the options of `conf/`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A chain: the stages of one scenario under one condition, from generate to score."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Chains on the workers of a Dask cluster, and a client that speaks for the clients of all workers."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 from collections.abc import AsyncGenerator, Mapping

@@ -1,7 +1,5 @@
 """The flow of a Prefect deployment (`prefect.yaml`), and of a retry: `staffbench run` with parameters."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor

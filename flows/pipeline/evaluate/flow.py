@@ -4,8 +4,6 @@ A chain is the stages of one scenario under one condition. All chains run concur
 share one limit per provider; a chain waits only for its own previous stage.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter

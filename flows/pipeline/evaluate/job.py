@@ -1,7 +1,5 @@
 """What the flow is given, and what it fills in; signals that stop it; the name of a run."""
 
-from __future__ import annotations
-
 import asyncio
 import shlex
 import signal

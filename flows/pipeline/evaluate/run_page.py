@@ -1,7 +1,5 @@
 """A page that follows a run while it goes on (`staffbench run --watch`)."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """Build the Harbor tree of a MA-Bench scenario."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`staffbench harbor export`: write scenarios as Harbor tasks that our judge code grades in the sandbox."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The judge of a MissionReport task, as `tests/agent_judge.py` asks it in a sandbox without staffbench."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Precedence of the overrides of an exported task and its sandbox."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

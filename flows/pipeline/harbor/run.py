@@ -1,7 +1,5 @@
 """`staffbench harbor run`: run our scenarios with the installed `harbor` command."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Open an agent's submission, for grading in Harbor's sandbox and for the import of a job."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 

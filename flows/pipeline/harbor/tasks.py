@@ -1,7 +1,5 @@
 """Build the Harbor tree of a report task, and what it shares with the tree of a brief."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

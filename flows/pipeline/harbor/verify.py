@@ -4,8 +4,6 @@ It writes `reward.json` for Harbor (`reward` and nothing else) and `judgment.jso
 judging fails there is no `reward.json`: an attempt without a reward is not an attempt that scored 0.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shlex

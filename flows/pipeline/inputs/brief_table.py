@@ -5,8 +5,6 @@ Lines have the same names. Other columns are ignored. In `file`, `{scenario}`, `
 pattern.
 """
 
-from __future__ import annotations
-
 import csv
 import glob
 import io

@@ -1,7 +1,5 @@
 """Packets on disk, rebuilt when a document or a reader changes."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace

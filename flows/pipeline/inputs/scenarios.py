@@ -1,7 +1,5 @@
 """Scenarios from task trees, and the documents of any scenario."""
 
-from __future__ import annotations
-
 import csv
 import functools
 import io

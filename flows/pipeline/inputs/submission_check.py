@@ -10,8 +10,6 @@ against a limit. They are those of Word's own count, so that a writer can check:
   targets, and marks that the reader adds for the judge (`[spans 2 columns]`).
 """
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

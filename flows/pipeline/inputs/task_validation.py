@@ -1,7 +1,5 @@
 """Validation of task trees, their index and their labelled reports."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from flows.adapters.screen import Screen

@@ -1,7 +1,5 @@
 """Settings of a task from Inspect's arguments: what is written, and who judges."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

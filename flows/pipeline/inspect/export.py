@@ -1,7 +1,5 @@
 """`staffbench export --to inspect`: stored results as Inspect's logs, one for each condition."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math

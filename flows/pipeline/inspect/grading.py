@@ -1,7 +1,5 @@
 """Grade the output of one sample by the stages of a run, and say it in Inspect's words."""
 
-from __future__ import annotations
-
 import base64
 from collections import Counter
 from collections.abc import Mapping, Sequence

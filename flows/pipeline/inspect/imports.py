@@ -1,7 +1,5 @@
 """`staffbench import`: logs of our tasks and exports as results, and other logs' outputs as briefs."""
 
-from __future__ import annotations
-
 import base64
 import shutil
 import uuid

@@ -1,7 +1,5 @@
 """Inspect's models in the place of our client: our requests out, its replies in."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Reading logs that anybody may have written, and the outputs of other tasks' logs as briefs."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager

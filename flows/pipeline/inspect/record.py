@@ -1,7 +1,5 @@
 """What our logs hold besides Inspect's own fields, so that they can be read back as results."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from functools import cache

@@ -3,8 +3,6 @@
 What is slow is imported in the functions: `inspect` loads this module with any task of ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

@@ -5,8 +5,6 @@ it again: stored replies are replayed, the tools repeat their work on the same f
 call is the next one paid for.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Awaitable, Callable, Sequence

@@ -4,8 +4,6 @@ A path from the model is opened component by component, relative to the open par
 link. So no path leads out of the folder, not even by a link that is created between check and open.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

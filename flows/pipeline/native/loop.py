@@ -1,7 +1,5 @@
 """One attempt at a task: a model calls tools until its report is written or a limit is reached."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

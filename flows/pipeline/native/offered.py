@@ -1,7 +1,5 @@
 """The tools of a writer and of a judge: what they take, and their schemas as sent."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 

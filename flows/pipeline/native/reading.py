@@ -1,7 +1,5 @@
 """The tools that read files: list, text and page images."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from pathlib import Path, PurePosixPath

@@ -6,8 +6,6 @@ with a copy of this folder, get the same bytes. After a failure, other calls try
 answered with the failure gets it again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import tempfile

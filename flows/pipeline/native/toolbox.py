@@ -1,7 +1,5 @@
 """Calls of tools: their arguments, answers and errors, the model's, which it is shown, and internal ones."""
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

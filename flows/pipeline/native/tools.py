@@ -1,7 +1,5 @@
 """The tools of a writer: which does what, and the format check of its report."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from pathlib import Path

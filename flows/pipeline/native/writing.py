@@ -1,7 +1,5 @@
 """The tools that write the report. Each call opens, edits and saves it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath

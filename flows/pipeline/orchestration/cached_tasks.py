@@ -8,8 +8,6 @@ The cached record is read before Prefect is called: a cache hit in its engine co
 does work. Such stages are counted, and `show_skipped` shows the counts as one task run that ends Cached.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Dask clusters: started for one run, or running already. Only this module and the workers import Dask."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import urllib.parse

@@ -1,7 +1,5 @@
 """What Prefect's page shows of a flow run: log, tags, progress, and that an earlier one was killed."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import logging

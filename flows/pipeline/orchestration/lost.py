@@ -1,7 +1,5 @@
 """Handle the loss of Prefect's server during a run, which its client would retry for hours."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable

@@ -8,8 +8,6 @@ A record names its serializer, and Prefect would unpickle one that says so. Only
 write it is accepted here; any other record is ignored, and the task runs again.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from contextvars import ContextVar

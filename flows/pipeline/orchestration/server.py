@@ -5,8 +5,6 @@ tracebacks are printed, and after kill -9 the server keeps running. Our server i
 output goes to a file. It ends once it has written everything, or when the pipe to its parent breaks.
 """
 
-from __future__ import annotations
-
 import gc
 import http.client
 import json

@@ -1,7 +1,5 @@
 """What a stage does and what it leaves: free of Prefect, which commands without a run need not import."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """`staffbench export`: a benchmark and its results as a folder to publish."""
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

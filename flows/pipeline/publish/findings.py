@@ -1,7 +1,5 @@
 """Search an export for what nobody means to publish: keys, the machine's names and paths, people."""
 
-from __future__ import annotations
-
 import getpass
 import os
 import re

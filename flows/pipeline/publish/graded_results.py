@@ -1,7 +1,5 @@
 """What formats of results share: what was graded, and a folder of texts, checked and replaced as a whole."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

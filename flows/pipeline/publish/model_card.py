@@ -4,8 +4,6 @@
 `section.md` is for a card's text, and `citation.bib` has what to cite.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

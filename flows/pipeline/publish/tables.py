@@ -1,7 +1,5 @@
 """The tables of an export, as rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

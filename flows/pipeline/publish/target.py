@@ -1,7 +1,5 @@
 """The folder of an export: what it may replace, and how."""
 
-from __future__ import annotations
-
 import glob
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The result files of each condition."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from flows.adapters.tables import table_files

@@ -1,7 +1,5 @@
 """Differences between the rows of a table that its columns do not show."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any

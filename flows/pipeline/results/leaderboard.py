@@ -1,7 +1,5 @@
 """Build leaderboards from stored verdicts by any weights, without model calls or Prefect."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One row of the leaderboard, from a condition under one judge."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

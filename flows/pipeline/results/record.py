@@ -1,7 +1,5 @@
 """Write the Parquet files of a finished evaluation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path

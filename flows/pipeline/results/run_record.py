@@ -1,7 +1,5 @@
 """The MLflow record of an evaluation."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

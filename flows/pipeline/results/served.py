@@ -1,7 +1,5 @@
 """Replies by another model than asked for, paid texts that are not graded, and what replies cost."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

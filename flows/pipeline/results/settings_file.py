@@ -1,7 +1,5 @@
 """The settings of each condition under each judge, as YAML beside its results."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path

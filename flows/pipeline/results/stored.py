@@ -1,7 +1,5 @@
 """Load graded conditions from their files and check them against the current scenarios."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The specification's table of tasks, with the score of each condition."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The MA-Bench protocol: a brief is text, written in one reply and cut at the word cap."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path

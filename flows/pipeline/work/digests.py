@@ -1,7 +1,5 @@
 """Digests and versions of the inputs of verdicts and briefs, to detect outdated results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Grade one brief by a remote model: in one call, or by an agent that opens the reports itself."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """Report writers: attempts of a model with the native harness, the baseline, controls, and report files."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The MissionReport protocol: submissions are Word files."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path

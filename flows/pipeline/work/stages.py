@@ -1,7 +1,5 @@
 """The stages packet, score and aggregate, and the rule for retries."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """Brief writers without a model: the baseline, the controls, and brief files."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Pooled verdict counts of a condition by step, tier, severity, scenario or failure mode."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The mean of a condition, the difference between two, and the ranks of several."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Interval of a mean over scenarios, or their range where they are too few for one."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

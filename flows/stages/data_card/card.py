@@ -1,7 +1,5 @@
 """What describes an export: README.md with Hugging Face's front matter, and croissant.json."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

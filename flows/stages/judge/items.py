@@ -5,8 +5,6 @@ make: each asks for one figure below a bound and above a higher one. A judge tha
 everything or confuses the polarities gets at least one wrong.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ In `failed_only` an item that is not listed has passed, so a reply that is cut, 
 wrongly would pass ungraded items. So nothing is repaired or guessed; the first valid reply counts.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

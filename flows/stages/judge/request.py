@@ -1,7 +1,5 @@
 """Requests to a judge: a rubric or one of its items, and a shielded brief."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

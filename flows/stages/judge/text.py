@@ -1,7 +1,5 @@
 """Texts of others inside a prompt: no invisible text, no forged elements; and quotes of them in a reply."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

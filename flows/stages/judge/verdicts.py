@@ -1,7 +1,5 @@
 """Verdicts on a brief: of one judge, without a judge, and by majority of several votes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 

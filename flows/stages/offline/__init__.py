@@ -7,8 +7,6 @@ inference less well, and it takes copied sentences for statements. It gives no v
 criteria of form. `docs/explanation/offline-judge.md` has its agreement with labels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from flows.schema.scenario import Item

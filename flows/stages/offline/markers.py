@@ -1,7 +1,5 @@
 """Find doubt, denial and contrary words in a text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

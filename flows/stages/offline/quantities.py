@@ -1,7 +1,5 @@
 """Parse numbers, in digits or words, measures, dates and times in a sentence into comparable quantities."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What criteria of reports ask for. They have no ground truth: the expert's report takes its place."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

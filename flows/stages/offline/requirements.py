@@ -1,7 +1,5 @@
 """The rule: does a passage of the text state the truth, with its numbers and certainty?"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Split a text into clean sentences, without citations and Markdown, and words into stems."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

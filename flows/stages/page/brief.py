@@ -1,7 +1,5 @@
 """The pages of one brief, with the verdict on every item, and of the attempt that wrote it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The page on which any two conditions are compared, and the page of all briefs: their data are scripts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

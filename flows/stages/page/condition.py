@@ -1,7 +1,5 @@
 """The page of one condition under one judge: settings, scores and briefs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 

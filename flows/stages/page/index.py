@@ -1,7 +1,5 @@
 """The first page (leaderboard, notes and charts) and the pages of its tables."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Untrusted text as HTML: escaped, with invisible characters made visible; and addresses of pages."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from html import escape

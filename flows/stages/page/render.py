@@ -1,7 +1,5 @@
 """Jinja2 templates of the pages."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The pages of a scenario's rubric and of its documents, with the evidence of every item."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup

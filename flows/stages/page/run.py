@@ -1,7 +1,5 @@
 """The page that follows a run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The page of a scenario: scores of each condition, and the verdicts on every item."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Names on pages, which differ between briefs for scenarios and reports on tasks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from flows.common.text import in_task_terms, words

@@ -1,7 +1,5 @@
 """What labels say about a judge: whether it may stand in for a rater, and scores corrected by its errors."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

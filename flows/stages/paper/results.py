@@ -1,7 +1,5 @@
 """The tables that every table and figure of a paper is made from."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

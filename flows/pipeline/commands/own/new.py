@@ -1,7 +1,5 @@
 """`staffbench new`: a benchmark of one's own, and a scenario from documents that lie anywhere."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Sequence

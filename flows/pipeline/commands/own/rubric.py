@@ -1,7 +1,5 @@
 """`staffbench rubric`: write a scenario's rubric as a spreadsheet, and read it back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """The DVC pipeline of a benchmark: `dvc.yaml` and `params.yaml` in its folder, both generated."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Sequence

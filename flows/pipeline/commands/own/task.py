@@ -1,7 +1,5 @@
 """The report tasks that `staffbench new` writes: Harbor trees, the example or one of somebody's documents."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`staffbench track`: bring a benchmark's DVC stages up to date, and put results under DVC."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `staffbench new` leaves to its user to write, and whether it is written."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast

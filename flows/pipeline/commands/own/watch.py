@@ -1,7 +1,5 @@
 """`staffbench validate --watch`: the same again whenever a file of the benchmark or of `conf/` is saved."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`staffbench plan`: estimate the calls and cost of a run from the completion store, without any call."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Table rows, notes and warnings of a plan."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

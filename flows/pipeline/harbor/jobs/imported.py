@@ -1,7 +1,5 @@
 """`staffbench harbor import`: the attempts of a job as our tables, graded again if asked."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from functools import partial

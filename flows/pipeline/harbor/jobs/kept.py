@@ -1,7 +1,5 @@
 """The attempts of a job as briefs, with the measurements and the trajectories of those that wrote reports."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Split a Harbor job by how its attempts were graded, and open their submissions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Grade the submissions that a job kept with a judge of ours."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

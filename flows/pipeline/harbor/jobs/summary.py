@@ -1,7 +1,5 @@
 """`staffbench harbor summarize`: the rewards of a job, and the criteria that its attempts missed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

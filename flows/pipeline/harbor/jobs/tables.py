@@ -1,7 +1,5 @@
 """Write the attempts of one system of a Harbor job as briefs, verdicts and scores tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path

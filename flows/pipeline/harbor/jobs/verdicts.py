@@ -1,7 +1,5 @@
 """Convert a verifier's judgment of one attempt into our verdicts and score."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from flows.pipeline.harbor.jobs.parts import Criteria

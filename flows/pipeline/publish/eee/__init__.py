@@ -4,8 +4,6 @@ One aggregate record a condition and judge, and beside it one row a brief and on
 not known are left out, as are briefs and items without a verdict: the schema has no missing score.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """Models, judges and settings as the schema of Every Eval Ever wants them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

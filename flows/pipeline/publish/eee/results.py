@@ -1,7 +1,5 @@
 """Scores with their uncertainty as the schema of Every Eval Ever wants them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import sqrt
 from statistics import mean, stdev

@@ -1,7 +1,5 @@
 """Briefs and verdicts as rows of Every Eval Ever."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Agreement of judges with labelled controls, with other judges, and with themselves."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Agreement of judges, and of raters, with experts' labels."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations

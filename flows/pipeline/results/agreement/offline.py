@@ -1,7 +1,5 @@
 """Agreement of the offline judge with labelled controls and pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path

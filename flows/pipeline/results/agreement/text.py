@@ -1,7 +1,5 @@
 """Agreements as table rows and phrases."""
 
-from __future__ import annotations
-
 from flows.common.text import number
 from flows.schema.scenario import Severity
 from flows.schema.verdict import Agreement

@@ -1,7 +1,5 @@
 """Pages of attempts, from the tables of chats, and pictures of the pages of their reports."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Charts and tables of a paper for the site."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

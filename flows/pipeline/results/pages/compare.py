@@ -1,7 +1,5 @@
 """The page that compares any two conditions, with what each of them scored and passed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations

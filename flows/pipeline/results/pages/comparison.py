@@ -1,7 +1,5 @@
 """Two graded conditions, by the names that a user types, side by side on the scenarios of both."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Write the site and the figures of a benchmark from stored results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain

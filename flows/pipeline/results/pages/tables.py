@@ -1,7 +1,5 @@
 """What a site shows beside verdicts: scores by task, the origin of imported rows, the documents."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

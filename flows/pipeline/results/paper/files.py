@@ -1,7 +1,5 @@
 """Write the tables and figures of a paper into folders, each with a README."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

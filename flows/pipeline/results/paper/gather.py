@@ -1,7 +1,5 @@
 """Gather what the tables and figures of a paper are made from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import partial

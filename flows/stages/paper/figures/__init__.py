@@ -1,7 +1,5 @@
 """The figures of a paper: each a Vega-Lite chart, made from the rows of its table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from flows.stages.paper.figures import failing, scores

@@ -1,7 +1,5 @@
 """Pass rates by tier and step, failure modes, and where the points went."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """A figure as a Vega-Lite chart, the parts that figures share, and the files that it is drawn to."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

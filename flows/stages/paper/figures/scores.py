@@ -1,7 +1,5 @@
 """Scores with intervals and under each judge, the corpus, effort, the word cap, and scores by scenario."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

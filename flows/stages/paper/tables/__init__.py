@@ -1,7 +1,5 @@
 """The tables of a paper: each a pure function of the results."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps

@@ -1,7 +1,5 @@
 """Length, reasoning effort and the word cap (figures 7 and 8, table 10)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 

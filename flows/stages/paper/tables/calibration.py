@@ -1,7 +1,5 @@
 """What experts' labels say about judges: stand-ins for raters, error rates, and corrected scores."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

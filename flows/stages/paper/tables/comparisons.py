@@ -1,7 +1,5 @@
 """Whether ranks hold: paired comparisons of conditions, and scores under a grid of severity weights."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import combinations, product
 

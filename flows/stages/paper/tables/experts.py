@@ -1,7 +1,5 @@
 """Judges against experts' labels, and the panel with and without them (tables 2 and 11)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where conditions fail: pass rates by tier and step, failure modes, and where the points went."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Items: how hard they are, how well they separate, and which deserve another look."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

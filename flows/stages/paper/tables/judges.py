@@ -1,7 +1,5 @@
 """Judges against one another and against themselves (tables 1 and 12, figures 9 and 10)."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Main results (table 4), the ranking by unweighted shares, and what refusals do to it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

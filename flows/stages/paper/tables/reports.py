@@ -1,7 +1,5 @@
 """MissionReport: tasks, models, families and settings, and every missed criterion with its reason."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from flows.common.text import words

@@ -1,7 +1,5 @@
 """Scenario by model: means, spread over seeds, and shares of the variance."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
