@@ -206,9 +206,9 @@ def test_a_scenario_has_scores_and_seeds_that_passed_by_condition():
 
     columns = [
         MatrixColumn(
-            "m", ("m", "j"), [one(1, 0.5, R1=True, R2=True, R3=None), one(2, 0.2, R1=False, R2=True)]
+            "m", "j", ("m", "j"), [one(1, 0.5, R1=True, R2=True, R3=None), one(2, 0.2, R1=False, R2=True)]
         ),
-        MatrixColumn(HOSTILE, ("n", "j"), [one(1, -0.5, R1=False), one(2, None, R1=None)]),
+        MatrixColumn(HOSTILE, "j", ("n", "j"), [one(1, -0.5, R1=False), one(2, None, R1=None)]),
     ]
     page = Page(scenario_page(SCENARIO, columns, {"01-order.docx": address("1.html")}))
     assert page.rows[1] == ["m", "0.350", "0.200", "0.500", "2", "1, 2"]
@@ -220,6 +220,10 @@ def test_a_scenario_has_scores_and_seeds_that_passed_by_condition():
     links = [attrs["href"] for attrs in page.all("a")]
     assert "../m/j/harbour-2.html#item-1" in links  # the first brief in which the item failed
     assert "../m/j/harbour-1.html#item-2" in links
+    assert "stand-in" not in "".join(page.text)
+    stood_in = Page(scenario_page(SCENARIO, [replace(one, is_stand_in=True) for one in columns[::-1]]))
+    assert "deterministic stand-in" in "".join(stood_in.text)
+    assert [row[1] for row in stood_in.rows[1:3]] == ["0.350", "-0.500"]  # by score
     clamped = Page(scenario_page(SCENARIO, [replace(columns[1], is_clamped=True)]))
     assert clamped.rows[1][1:4] == ["0.000"] * 3
 

@@ -18,7 +18,7 @@ def task_table(
     """Build the table, header first: for each task its facts, published mean and score per condition.
 
     A score is the mean over scored attempts, or a dash. The last row is the mean over tasks, as on the
-    leaderboard.
+    leaderboard, with their number if some task has none.
 
     The columns are in the order of `graded`.
     """
@@ -32,6 +32,10 @@ def task_table(
         (name, *("-",) * (WORDS + 2), *(number(found.get(name), 3) for found in means)) for name in foreign
     ]
     overall = [number(math.fsum(found.values()) / len(found), 3) if found else "-" for found in means]
+    overall = [
+        cell if len(found) in (0, len(rows)) else f"{cell} ({len(found)} of {len(rows)})"
+        for cell, found in zip(overall, means, strict=True)
+    ]
     return [head, *rows, ("all", *("",) * (WORDS + 2), *overall)]
 
 

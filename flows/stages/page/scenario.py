@@ -19,21 +19,30 @@ class MatrixColumn:
 
     Attributes:
         name: what tells it from the others.
+        judge: label of the judge.
         folder: parts of the address of its pages, below the site.
         briefs: file name, score and verdicts (`passed` by item) of each brief on the scenario, by seed.
         is_clamped: True if the scores are averaged within [0, 1].
+        is_stand_in: True if the judge is a stand-in.
     """
 
     name: str
+    judge: str
     folder: tuple[str, ...]
     briefs: Sequence[tuple[str, BriefScore, Mapping[str, bool | None]]]
     is_clamped: bool = False
+    is_stand_in: bool = False
 
     @property
     def scores(self) -> list[float]:
         """The known scores, as they are averaged."""
         found = (score.score_clamped if self.is_clamped else score.score for _, score, _ in self.briefs)
         return [score for score in found if score is not None]
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of `scores`; None without one."""
+        return sum(self.scores) / len(self.scores) if self.scores else None
 
 
 def scenario_page(
@@ -55,6 +64,8 @@ def scenario_page(
         "scenario.html",
         f"{scenario.scenario_id}: scores and items by condition",
         depth=1,
+        stand_ins=sorted({column.judge for column in columns if column.is_stand_in}),
+        several_judges=len({column.judge for column in columns}) > 1,
         scripts=TABLE_SCRIPTS,
         scenario=scenario,
         said=said,
@@ -71,10 +82,11 @@ def scenario_page(
 def _scores(scenario: Scenario, columns: Sequence[MatrixColumn], said: Wording) -> Table:
     heads = ("mean score", "lowest", "highest", f"{said.brief}s scored")
     rows: list[list[str]] = []
-    for column in columns:
+    unknown = float("-inf")  # last
+    for column in sorted(columns, key=lambda one: -(unknown if one.mean is None else one.mean)):
         scores, folder = column.scores, ("..", *column.folder)
         links = [link(address(*folder, file), str(score.seed)) for file, score, _ in column.briefs]
-        values = (sum(scores) / len(scores), min(scores), max(scores)) if scores else (None, None, None)
+        values = (column.mean, min(scores), max(scores)) if scores else (None, None, None)
         rows.append(
             [
                 _link(column),

@@ -203,6 +203,7 @@ class _Site:
 
     def _matrix(self, scenario: Scenario, conditions: Sequence[_Condition]) -> list[MatrixColumn]:
         models = [(condition.row.model, condition.row.judge) for condition in conditions]
+        one_judge = len({condition.row.judge_id for condition in conditions}) == 1
         columns: list[MatrixColumn] = []
         for condition in conditions:
             row = condition.row
@@ -213,11 +214,13 @@ class _Site:
             ]
             if briefs:
                 is_one = models.count((row.model, row.judge)) == 1
-                name = (
-                    f"{row.model}, judge {row.judge}" if is_one else f"{row.condition}, judge {row.judge_id}"
+                name = row.model if is_one else row.condition
+                if not one_judge:
+                    name += f", judge {row.judge if is_one else row.judge_id}"
+                folder, is_stand_in = (row.condition, row.judge_id), condition.entry.is_stand_in
+                columns.append(
+                    MatrixColumn(name, row.judge_id, folder, briefs, self.scoring.clamped, is_stand_in)
                 )
-                folder = (row.condition, row.judge_id)
-                columns.append(MatrixColumn(name, folder, briefs, self.scoring.clamped))
         return columns
 
     def _condition_pages(self, condition: _Condition) -> Iterator[tuple[str, str]]:

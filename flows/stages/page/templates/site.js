@@ -114,7 +114,7 @@ window.ready = (async () => {
 
   // Texts are data: no cell of a row from a script is read as HTML.
   const cell = (value, digits) =>
-    value === null || value === undefined ? "–" : typeof value !== "number" ? value : digits ? value.toFixed(digits) : String(value);
+    value === null || value === undefined ? "–" : typeof value !== "number" ? value : digits === "%" ? `${(100 * value).toFixed(1)}%` : digits ? value.toFixed(digits) : String(value);
   const later = (table, columns, data, more = {}) =>
     sortable(table, {
       data,
@@ -156,7 +156,7 @@ window.ready = (async () => {
       site.briefs.heads.map((title, at) => ({
         title,
         className: texts.includes(at) ? "filter" : "number",
-        digits: /^(score|correct|passed)$/.test(title) ? 3 : undefined,
+        digits: title === "score" ? 3 : /^(correct|passed)$/.test(title) ? "%" : undefined,
         link: at === 0 ? (row) => folder(row[2], row[3], row[11]) : null,
       })),
       site.briefs.rows,
@@ -169,7 +169,10 @@ window.ready = (async () => {
   const compare = ({ conditions, pairs, site: root }) => {
     const at = (place, ...parts) => (root === null ? "" : root + folder(...parts) + (place === null ? "" : `#item-${place + 1}`));
     const shown = (number) => (number === null ? "–" : number.toFixed(3));
-    const signed = (number) => (number === null ? "–" : (number < 0 ? "" : "+") + number.toFixed(3));
+    const signed = (number) => {
+      const text = shown(number).replace(/^-(?=0\.0*$)/, "");
+      return number === null || text.startsWith("-") ? text : `+${text}`;
+    };
     const minus = (a, b) => (a === null || b === null || a === undefined || b === undefined ? null : a - b);
     const fields = ["a", "b"].map((side) => document.getElementById(`side-${side}`));
     fields.forEach((field, at) => {
