@@ -228,7 +228,7 @@ def test_a_control_is_asked_for_by_name(here):
         (["harness=native"], r"harness=native: .*single_prompt"),
         (["model=absent"], r"model=absent: .*benchmark=mission_report"),
         (["model=corrupt"], r"model=corrupt: .*benchmark=mission_report"),
-        (["model=oracle"], r"model=oracle: .*no such control"),
+        (["model=oracle"], r"model=oracle: \S+ and \d others? have no such control; expected one of"),
     ],
 )
 def test_what_does_not_go_together_is_refused_in_a_sentence(here, overrides, said):

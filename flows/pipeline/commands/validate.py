@@ -136,7 +136,7 @@ def _check_options(project: Path, settings: Settings, screen: Screen) -> list[St
 def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> list[StaffbenchError]:
     built, problems = load_packets(project, settings, screen)
     problems += _further_faults(project, settings, {scenario.scenario_id for scenario, _ in built}, screen)
-    rows = [("scenario", "items", "requirements", "wrong moves", "steps", "by tier", "controls")]
+    rows = [("scenario", "items", "wrong moves", "steps", "by tier", "controls")]
     for scenario, packet in built:
         folder = project / settings.benchmark.data / scenario.scenario_id
         problems += no_items(folder, scenario, settings.benchmark.name)
@@ -150,14 +150,13 @@ def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> li
             (
                 scenario.scenario_id,
                 str(count),
-                str(count - errors),
                 str(errors),
                 str(steps),
                 tiers,
                 ", ".join(scenario.controls) or "none",
             )
         )
-    screen.table(f"{settings.benchmark.name}: scenarios", rows)
+    screen.table(f"{settings.benchmark.name}: scenarios", rows, words={0, 5})
     for scenario, _ in built:
         for note in rubric_notes(scenario.items, scenario.dimensions):
             screen.note(f"{scenario.scenario_id}: worth another look: {note}.")

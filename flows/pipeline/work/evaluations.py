@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
+from flows.common.text import plural
 from flows.pipeline.inputs.brief_table import find_table, read_brief_table
 from flows.pipeline.work.briefs import Briefs
 from flows.pipeline.work.reports import Reports
@@ -64,11 +65,8 @@ def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation
                 loaded[folder] = kind.load(project, benchmark, scenario_id)
                 problems += no_items(folder, loaded[folder], benchmark.name)
             scenarios.append(loaded[folder])
-            controls = loaded[folder].controls
-            if settings.model.writer is Writer.control and settings.model.label not in controls:
-                expected = f"one of {', '.join(controls)}" if controls else "a scenario with controls"
-                where = f"model={settings.model.label}"
-                problems.append(ConfigError(where, f"{scenario_id} has no such control", expected))
+        if settings.model.writer is Writer.control:
+            problems += _without_control(settings.model.label, scenarios)
         if settings.model.writer is Writer.files:
             problems += _missing_briefs(project, settings, [scenario.scenario_id for scenario in scenarios])
         requested.append(evaluation_of(settings, point.changed, tuple(scenarios)))
@@ -83,6 +81,18 @@ def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation
         found |= {_name(voter): voter for voter in members}
         evaluations += [*members, evaluation]
     return evaluations
+
+
+def _without_control(label: str, scenarios: Sequence[Scenario]) -> Iterator[ConfigError]:
+    """Yield an error for the scenarios without that control; those with equal others are named together."""
+    lacking: dict[tuple[str, ...], list[str]] = {}
+    for scenario in scenarios:
+        if label not in scenario.controls:
+            lacking.setdefault(tuple(scenario.controls), []).append(scenario.scenario_id)
+    for controls, (first, *more) in lacking.items():
+        others = f"{first} and {plural(len(more), 'other')} have" if more else f"{first} has"
+        expected = f"one of {', '.join(controls)}" if controls else "a scenario with controls"
+        yield ConfigError(f"model={label}", f"{others} no such control", expected)
 
 
 def no_items(folder: Path, scenario: Scenario, benchmark: str) -> list[StaffbenchError]:
