@@ -1,5 +1,8 @@
 """Runs of conditions: created once, updated later, under one parent if a command has several."""
 
+# pyarrow ships no types:
+# pyright: reportUnknownMemberType=false
+
 import json
 import re
 import tempfile
@@ -10,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mlflow.entities import Dataset, DatasetInput, InputTag, LoggedModelInput, Metric, Param, RunTag
+from pyarrow import csv, parquet
 from vl_convert import vegalite_to_svg
 
 from flows.adapters.tracking import RunRecord
@@ -21,6 +25,8 @@ from flows.common.locks import locked
 _NOT_IN_METRICS = re.compile(r"[^\w\-. :/]")
 _NOT_IN_MODELS = re.compile(r"[/:.%\"'\\]")
 _LONGEST_NAME = 250
+_SHOWN = frozenset({"scores", "verdicts"})
+"""Tables that are also logged as CSV, which MLflow's page shows."""
 _OF_MODEL = ("score", "score_ci_low", "score_ci_high", "correct", "passed", "wrong", "n_briefs")
 
 
@@ -118,6 +124,8 @@ def _log_one(opened: Opened, run: Any, record: RunRecord) -> int:
             path = Path(folder) / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
+        for name in _SHOWN.intersection(record.files):
+            csv.write_csv(parquet.read_table(record.files[name]), Path(folder) / f"{name}.csv")
         client.log_artifacts(run_id, folder)
     for folder, file in record.files.items():
         client.log_artifact(run_id, file, folder)

@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,9 @@ from flows.pipeline.work.digests import rubric_digests
 from flows.pipeline.work.run_context import Evaluation
 from flows.schema.rows import as_row
 from flows.schema.settings import JudgeKind
-from flows.schema.verdict import BriefScore, Count, Verdict, VerdictStatus
+from flows.schema.verdict import Count, VerdictStatus
 from flows.stages.aggregate import UNCLASSED, Grouping, breakdowns, most_unlike
 from flows.stages.differing import changed_values
-from flows.stages.table import csv_text
 
 _RECORD_VERSION = 3  # raise it to have runs logged again that are logged already
 _LONGEST_PARAM = 500  # MLflow rejects parameters of several thousand characters
@@ -96,11 +95,6 @@ def run_record(  # noqa: PLR0917 -- each is of another type
         tags=tags,
         texts={
             "settings.yaml": as_yaml(asdict(settings)),
-            # MLflow's page shows CSV files; Parquet files it only offers to download.
-            "scores.csv": csv_text(scores, [each.name for each in fields(BriefScore)]),
-            "verdicts.csv": csv_text(
-                list(map(as_row, outcome.verdicts)), [each.name for each in fields(Verdict)]
-            ),
             "verdicts.json": _verdict_table(evaluation, outcome),
         },
         charts=_figures(evaluation, groups),
@@ -186,13 +180,16 @@ def _note(evaluation: Evaluation, outcome: Outcome) -> str:
 
 def _verdict_table(evaluation: Evaluation, outcome: Outcome) -> str:
     """Return the verdicts with what they are about, failed ones first, as MLflow's page shows a table."""
-    items = items_of(evaluation.scenarios)
     kept = ("scenario_id", "seed", "item_id", "status", "passed", "mode", "reason")
     classes = ("requirement", "step", "tier", "severity")
-    rows: list[list[Any]] = []
-    for verdict in sorted(outcome.verdicts, key=lambda verdict: verdict.passed is not False):
-        row, item = as_row(verdict), items[verdict.scenario_id, verdict.item_id]
-        rows.append([*(row[name] for name in kept), *(getattr(item, name) for name in classes)])
+    items = {
+        place: [getattr(item, name) for name in classes]
+        for place, item in items_of(evaluation.scenarios).items()
+    }
+    rows: list[list[Any]] = [
+        [*as_row(verdict).values(), *items[verdict.scenario_id, verdict.item_id]]
+        for verdict in sorted(outcome.verdicts, key=lambda verdict: verdict.passed is not False)
+    ]
     return json.dumps({"columns": [*kept, *classes] if rows else [], "data": rows})
 
 

@@ -87,7 +87,8 @@ def _pooled(
             total = sums.setdefault((group, "error" if item.is_error else "requirement"), _Tally())
             total.passed += own.passed
             total.ungraded += own.ungraded
-            total.failed.update(own.failed)
+            if own.failed:
+                total.failed.update(own.failed)
 
     def row(group: str, kind: str, total: _Tally, mode: str = "") -> Count:
         n = total.passed + total.failed.total()
