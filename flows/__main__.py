@@ -27,6 +27,7 @@ _NEXT = """staffbench: name a command. To begin:
 _COLLECT_AFTER = (50_000, 20, 50)
 _OURS = ("command", "action", "overrides", "config_dir", "config_name", "wide", "only_this_run", "help_text")
 """Arguments that no command is called with."""
+_OPTIONS = ("-h", "--help", "--version")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -84,7 +85,10 @@ def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _refuse_command(own: Sequence[str]) -> None:
-    """Reject a command that is none in one line; argparse would list all of them."""
+    """Reject a command or an option that is none in one line; argparse would list all commands."""
+    if own and own[0].startswith("-") and own[0] not in _OPTIONS:
+        near = difflib.get_close_matches(own[0], _OPTIONS, n=1)
+        raise ConfigError(own[0], "no such option", "".join(near), "staffbench --help lists what there is")
     if own and not own[0].startswith("-") and own[0] not in (*COMMANDS, "version"):
         near = difflib.get_close_matches(own[0], COMMANDS, n=2)
         raise ConfigError(own[0], "no such command", " or ".join(near), "staffbench --help lists them")

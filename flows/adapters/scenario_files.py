@@ -84,8 +84,8 @@ def check_scenario(
     if unknown := [str(key) for key in head if key not in _SCENARIO_KEYS]:
         problems.add(path, f"scenario: unknown {', '.join(unknown)}", expected)
     documents = _documents(folder, head, problems)
-    items = _items(folder / "rubric.yaml", documents, dimensions, problems)
-    controls = _controls(folder / "controls", items, problems)
+    items, named = _items(folder / "rubric.yaml", documents, dimensions, problems)
+    controls = _controls(folder / "controls", named, problems)
     if head and head.get("scenario_id") != folder.name:
         problems.add(path, f"scenario_id {head.get('scenario_id')!r}", repr(folder.name))
     there = [Path(name).name == name and (folder / "documents" / name).is_file() for name in documents]
@@ -129,12 +129,13 @@ def _documents(folder: Path, head: Mapping[str, Any], problems: _Faults) -> tupl
 
 def _items(
     path: Path, documents: tuple[str, ...], dimensions: Dimensions, problems: _Faults
-) -> tuple[Item, ...]:
+) -> tuple[tuple[Item, ...], set[str]]:
+    """Return the sound items, and the ids of all."""
     rows = _yaml(path, problems)
     if not isinstance(rows, list):
         if rows is not None:
             problems.add(path, f"a {type(rows).__name__}", "a list of items")
-        return ()
+        return (), set()
     items: dict[str, Item] = {}
     named: set[str] = set()
     for number, row in enumerate(cast("list[object]", rows), 1):
@@ -154,10 +155,10 @@ def _items(
     if items and all(item.is_error for item in items.values()):
         remedy = "add what a brief should say"
         problems.add(path, "no item of a positive severity", "a positive sum of points", remedy)
-    return tuple(items.values())
+    return tuple(items.values()), named
 
 
-def _controls(folder: Path, items: tuple[Item, ...], problems: _Faults) -> dict[str, Control]:
+def _controls(folder: Path, ids: set[str], problems: _Faults) -> dict[str, Control]:
     files = {name: file for name in CONTROLS if (file := folder / f"{name}.md").is_file()}
     if not files:
         return {}
@@ -174,13 +175,13 @@ def _controls(folder: Path, items: tuple[Item, ...], problems: _Faults) -> dict[
             if value not in ("pass", "fail"):
                 problems.add(path, f"{row.get('item_id')}: {name} is {value!r}", "pass or fail")
             labels[name][item_id] = value == "pass"
-    ids, labelled = {item.item_id for item in items}, [item_id for item_id, _ in rows]
+    labelled = [item_id for item_id, _ in rows]
     for kind, names in (
         ("no label for", ids - set(labelled)),
         ("a label for unknown", set(labelled) - ids),
         ("two labels for", {name for name in labelled if labelled.count(name) > 1}),
     ):
-        if names and items:
+        if names and ids:
             problems.add(path, f"{kind} {', '.join(sorted(names))}", "one label for each item")
     return {name: Control(name, text, labels[name]) for name, text in written.items()}
 

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from flows.common.errors import StaffbenchError, StoreError
 
 STORE = "mlflow.db"
 URI = "MLFLOW_TRACKING_URI"
+_LONGEST = 300  # characters of a message of MLflow
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ def redacted(text: str) -> str:
     for name in ("MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD"):
         if secret := os.environ.get(name):
             text = text.replace(secret, "...")
-    return " ".join(text.split())[:300]
+    return textwrap.shorten(text, _LONGEST, placeholder=" ...")
 
 
 def serve_command(results: Path, experiment: str, port: int, benchmark: str = "") -> list[str]:

@@ -42,7 +42,8 @@ def _log(results: Path, experiment: str, parent: str) -> None:
         if not is_foreign():
             raise
         # A server's fault is no fault of the run. What was not logged is logged by the next run.
-        logged.problem = redacted(f"{type(error).__name__}: {error}")
+        text = f"{type(error).__name__}: {error}"
+        logged.problem = "it does not answer" if "Max retries exceeded" in text else redacted(text)
     answer = {"logged": len(logged.runs), "problem": logged.problem, "notes": logged.notes}
     print(json.dumps(answer))  # noqa: T201 -- the reply to the parent
     gc.freeze()  # avoids a final collection of half a second while the parent waits

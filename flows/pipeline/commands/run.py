@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError
 from flows.pipeline.inspect import require_inspect
-from flows.schema.settings import Writer
+from flows.schema.settings import JudgeKind, Writer
 
 if TYPE_CHECKING:
     from flows.adapters.config.compose import Point  # slow import
@@ -27,9 +27,13 @@ def run(
     watch: bool = False,
     target: str | None = None,
     scenario: str | None = None,
+    is_import: bool = False,
     **shown: Any,
 ) -> int:
-    """Compose the conditions, and run them or show what was composed."""
+    """Compose the conditions, and run them or show what was composed.
+
+    For briefs of an import the prompt is a name of what they were written with.
+    """
 
     def prepared() -> list[str]:
         if target is None:
@@ -60,7 +64,7 @@ def run(
             screen.say(f"No model is named and nothing is graded yet: run as with -m {first[0]}")
             asked, multirun = [*asked, *first], True
         points = compose_points(project, asked, multirun=multirun)
-        if target is None:
+        if not is_import:
             _refuse_idle_prompt(asked, points)
         from flows.pipeline.evaluate.run import run_points  # with Prefect: a mistake is named before
         from flows.pipeline.orchestration.cached_tasks import TaskRuns
@@ -76,7 +80,7 @@ def run(
 
 
 def _refuse_idle_prompt(overrides: Sequence[str], points: Sequence[Point]) -> None:
-    """Reject another prompt for a writer that reads none; its row would be a second one of the same briefs.
+    """Reject a prompt for a writer or a judge that reads none; its row would be a second one of the same.
 
     A prompt that is set together with the word cap goes with that cap.
     """
@@ -85,6 +89,9 @@ def _refuse_idle_prompt(overrides: Sequence[str], points: Sequence[Point]) -> No
     if idle and "prompt" in keys and "word_cap" not in keys:
         expected = "a model that is asked, such as model=openai_compatible"
         raise ConfigError("prompt", f"has no effect: {idle[0]} asks no model", expected)
+    if "judge_prompt" in keys and any(one.settings.judge.kind is JudgeKind.offline for one in points):
+        expected = "a judge that is asked, such as judge=openai_compatible"
+        raise ConfigError("judge_prompt", "has no effect: the judge offline reads no prompt", expected)
 
 
 def _overrides_for(project: Path, target: Path, scenario: str | None, overrides: Sequence[str]) -> list[str]:
@@ -151,11 +158,22 @@ def _overrides_for(project: Path, target: Path, scenario: str | None, overrides:
 
 
 def _in_folder(folder: Path, scenarios: Sequence[str]) -> dict[str, set[int]]:
-    inner = {name: folder / name for name in scenarios if (folder / name).is_dir()}
-    return {
-        name: {int(match[1]) for file in path.iterdir() if (match := _NUMBERED.fullmatch(file.name))}
-        for name, path in inner.items()
-    }
+    """Return the numbers of the files of each scenario that has a folder.
+
+    Raises:
+        ConfigError: a folder has files, and none is named by a number: its briefs would count as missing.
+    """
+    found: dict[str, set[int]] = {}
+    for name in scenarios:
+        if not (folder / name).is_dir():
+            continue
+        files = sorted(file.name for file in (folder / name).iterdir() if not file.name.startswith("."))
+        numbers = found[name] = {int(match[1]) for file in files if (match := _NUMBERED.fullmatch(file))}
+        if files and not numbers:
+            suffix = Path(files[0]).suffix.lower()
+            expected = f"its number: 1{suffix if _NUMBERED.fullmatch(f'1{suffix}') else '.md'}"
+            raise ConfigError(folder / name / files[0], "not the name of a brief", expected)
+    return found
 
 
 def _nothing_found(target: Path, scenarios: Sequence[str], *, is_table: bool) -> ConfigError:
@@ -197,5 +215,5 @@ def import_logs(
     for table, model in imports.import_logs(project, overrides, logs, screen, ids=ids, key=key):
         label = model.replace("\\", "\\\\").replace("'", "\\'")
         named = [f"model.label='{label}'", *overrides]
-        code = max(code, run(project, named, screen, target=str(table)))
+        code = max(code, run(project, named, screen, target=str(table), is_import=True))
     return code

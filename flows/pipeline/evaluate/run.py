@@ -13,7 +13,7 @@ from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.config.compose import Point
 from flows.adapters.screen import Progress, Screen
 from flows.adapters.tables import forget_pandas
-from flows.adapters.tracking import Tracker
+from flows.adapters.tracking import Tracker, is_foreign
 from flows.common.errors import ConfigError, StaffbenchError, Stopped
 from flows.pipeline.evaluate.run_page import RunPage, kept_up_to_date
 from flows.pipeline.evaluate.showing import command_hint, exit_code, prefect_command, show_hint, show_results
@@ -209,7 +209,8 @@ def _ended(job: Job, lost: PrefectError | None) -> int:
             return error.exit_code
         for note in notes:
             screen.note(note)
-        show_hint(job, "MLflow's page on these runs", "ui")
+        if not is_foreign():
+            show_hint(job, "MLflow's page on these runs", "ui")
     if lost is not None:
         screen.fault(str(lost))
         return lost.exit_code

@@ -12,6 +12,7 @@ from flows.adapters.completions.keys import check_no_secret
 from flows.adapters.completions.stores.folder import CompletionStore
 from flows.adapters.completions.stores.shared import SharedCompletionStore, Store
 from flows.adapters.completions.threaded_client import ThreadedClient
+from flows.adapters.local_server.find import EngineError, find_file
 from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
 from flows.adapters.shared_store import open_blobs
@@ -40,10 +41,11 @@ def check_calls(points: Sequence[Settings]) -> bool:
             check_no_secret(section, values)
         for section, model in models.items():
             check_price(point.budget, model, section)
-            place = model.api_base or ""
-            is_file = model.transport is Transport.gguf and not place.startswith("package:")
-            if is_file and not Path(place).expanduser().is_file():
-                raise ConfigError(f"api_base={place}", "no such file", "the path of a GGUF file")
+            if model.transport is Transport.gguf:
+                try:
+                    find_file(model.api_base or "")
+                except EngineError as error:
+                    raise ConfigError(f"{section}.api_base", str(error)) from error
     for point, models in remote:
         if point.runner.batch:
             check_batches([*models.values()], point.runner, point.budget)
