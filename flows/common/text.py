@@ -4,6 +4,7 @@ import re
 
 _TASK_TERMS = {
     "brief": "report",
+    "packet": "source files",
     "briefs": "reports",
     "scenario": "task",
     "scenarios": "tasks",

@@ -101,6 +101,12 @@ class LeaderboardRow:
     copied: bool = False
 
     @property
+    def is_of_reports(self) -> bool:
+        """True if its task has a limit of length, or it has attempts without a readable report."""
+        measured = self.n_over_limit is not None or self.n_unmeasured is not None
+        return measured or self.n_missing > 0 or self.n_corrupt > 0
+
+    @property
     def is_whole(self) -> bool:
         """True if every brief that was asked for has a score."""
         return self.n_briefs == self.n_briefs_all and self.n_scenarios == self.n_scenarios_all

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from flows.common.text import count_of, number, percent, plural
+from flows.common.text import count_of, in_task_terms, number, percent, plural
 from flows.schema.harbor import HARBOR
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
 from flows.schema.settings import Writer
@@ -25,7 +25,7 @@ def notes(board: Leaderboard) -> list[str]:
         if note.n_abstained
     ]
     if any(row.copied for row in rows):
-        found.append(f"{_COPIED} Of 42 such passes by its version 2 that were read, 25 were false.")
+        found.append(f"{_copied(board)} Of 42 such passes by its version 2 that were read, 25 were false.")
     found += [f"Interval: {name}." for name in sorted({row.ci_method or "" for row in rows if row.ci_level})]
     if sizes := sorted({row.n_scenarios for row in rows if row.ci_method and row.ci_level is None}):
         found.append(
@@ -88,7 +88,7 @@ def main_notes(board: Leaderboard) -> list[str]:
             "coverage than the rest have no rank."
         )
     if any(row.copied for row in rows):
-        found.append(_COPIED)
+        found.append(_copied(board))
     found += _self_judged(board)
     found += [f"{what}." for what, _ in _left_unseen(board)]
     found += [
@@ -117,9 +117,12 @@ def call_notes(board: Leaderboard) -> list[str]:
     return [f"Judge call: {shown}."] if shown else []
 
 
+def _copied(board: Leaderboard) -> str:
+    return _COPIED if _noun(board) == "brief" else in_task_terms(_COPIED)
+
+
 def _noun(board: Leaderboard) -> str:
-    is_report = any(row.n_over_limit is not None or row.n_missing or row.n_corrupt for row in board.rows)
-    return "report" if is_report else "brief"
+    return "report" if any(row.is_of_reports for row in board.rows) else "brief"
 
 
 def _self_judged(board: Leaderboard) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from flows.common.text import count_of, number, percent, plural
+from flows.common.text import count_of, in_task_terms, number, percent, plural
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.settings import Harness
 
@@ -149,8 +149,22 @@ def screen_table(
         captions.append("Texts: equal repeats count once.")
     if is_mixed:
         captions.append(f"{NEW.strip()} marks rows of this run.")
-    shown = [tuple(cells), *zip(*cells.values(), strict=True)]
-    return ShownTable(shown, words, marked, " ".join(captions))
+    return _in_terms(
+        [tuple(cells), *zip(*cells.values(), strict=True)], words, marked, " ".join(captions), rows
+    )
+
+
+def _in_terms(
+    cells: Sequence[tuple[str, ...]],
+    words: AbstractSet[int],
+    marked: Sequence[bool],
+    caption: str,
+    rows: Sequence[LeaderboardRow],
+) -> ShownTable:
+    """Return the table in the words of tasks and reports, if it is of these."""
+    if any(row.is_of_reports for row in rows):
+        cells, caption = [tuple(map(in_task_terms, cells[0])), *cells[1:]], in_task_terms(caption)
+    return ShownTable(cells, words, marked, caption)
 
 
 def _folded(cells: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:

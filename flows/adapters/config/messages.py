@@ -27,7 +27,7 @@ _KINDS = {
     "missing": "a value; it can't be removed",
 }
 """What is expected, by pydantic's type of error."""
-_MISSING = re.compile(r"Could not find '([\w/]+)/([^'/]+)'")
+_MISSING = re.compile(r"Could not (?:find|load) '([\w/]+)/([^'/]+)'")
 
 
 def nearest(word: str, valid: Sequence[str]) -> str:

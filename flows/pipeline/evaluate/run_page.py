@@ -48,7 +48,7 @@ class RunPage:
             left = progress.left_s
             facts["Time left"] = "unknown yet" if left is None else f"about {clock(left)}"
         if progress.skipped:
-            facts["Done by an earlier run"] = f"{progress.skipped} stages"
+            facts["Done by an earlier run"] = plural(progress.skipped, "stage")
         if progress.calls is not None:
             facts["Calls"] = calls_text(progress.calls())
         stages = [
