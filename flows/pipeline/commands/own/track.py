@@ -42,6 +42,7 @@ def track(project: Path, overrides: Sequence[str], screen: Screen, *, is_former:
     if not n_conditions and not (project / ".dvc").is_dir():
         screen.say("The project is not under DVC yet: git init, then dvc init, in its folder.")
         return 0
+    screen.say("Comparing the files with what DVC has ...")  # takes as long as all of them take to read
     changed, left = track_results(project, [folder, packets], groups, locks)
     if files := [*renewed, *changed, *replaced]:
         screen.verbatim("git add " + shlex.join(display_path(path) for path in files))

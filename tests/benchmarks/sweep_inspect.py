@@ -1,0 +1,132 @@
+"""The calls of `sweep.py` made by inspect_ai, for comparison. Not a test: it prints.
+
+    python tests/benchmarks/sweep_inspect.py --endpoint PATH/endpoint.py [--conditions 10] [--seeds 3]
+
+Each condition is a model of one task: a sample is a scenario and a seed, its scorer one call of a judge. The
+limit of calls in flight is inspect_ai's, for each model.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import yaml
+
+from tests.benchmarks.sweep import SIZES, free_port, measure, wait_for, write_scenarios
+
+_ARM = "INSPECT_ARM"  # set in the process that is measured
+
+
+def packet(folder: Path) -> str:
+    """Return the documents of a scenario as one text."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted((folder / "documents").iterdir())]
+    return "\n\n".join(texts)
+
+
+def rubric(folder: Path) -> str:
+    """Return the items as the endpoint's judge reads them."""
+    items = yaml.safe_load((folder / "rubric.yaml").read_text(encoding="utf-8"))
+    return "\n".join(_element(item) for item in items)
+
+
+def _element(item: dict[str, str]) -> str:
+    kind = "error" if item["severity"] == "detrimental" else "requirement"
+    return f'<item id="{item["item_id"]}" kind="{kind}">{item["requirement"]}</item>'
+
+
+def run(scenarios: Path, logs: Path, options: dict[str, int]) -> None:
+    """Run the evaluation in this process."""
+    from inspect_ai import Task
+    from inspect_ai import eval as evaluate
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.model import get_model
+    from inspect_ai.scorer import Score, mean, scorer
+    from inspect_ai.solver import generate
+
+    folders = sorted(scenarios.iterdir())
+    rubrics = {folder.name: rubric(folder) for folder in folders}
+    samples = [
+        Sample(
+            input=f"Write the brief. Repeat {seed}.\n\n{packet(folder)}",
+            id=f"{folder.name}-{seed}",
+            metadata={"scenario": folder.name},
+        )
+        for folder in folders
+        for seed in range(1, options["seeds"] + 1)
+    ]
+
+    @scorer(metrics=[mean()])
+    def judged():
+        judge = get_model("openai-api/local/judge-01")
+
+        async def score(state, target):
+            found = await judge.generate(
+                f"{rubrics[state.metadata['scenario']]}\n\nBRIEF\n{state.output.completion}"
+            )
+            answer = json.loads(found.completion)
+            return Score(value=1 - len(answer["failed"]) / answer["items"], explanation=found.completion)
+
+        return score
+
+    task = Task(dataset=MemoryDataset(samples), solver=generate(), scorer=judged())
+    done = evaluate(
+        task,
+        model=[f"openai-api/local/writer-{number:02}" for number in range(1, options["conditions"] + 1)],
+        max_connections=options["concurrency"],
+        max_samples=options["concurrency"],
+        max_tasks=min(options["conditions"], 10),
+        log_dir=str(logs),
+        display="none",
+    )
+    if not all(log.status == "success" for log in done):
+        raise SystemExit("inspect_ai did not finish")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--endpoint", type=Path, required=True)
+    parser.add_argument("--endpoint-python", default=sys.executable)
+    parser.add_argument("--conditions", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--latency", type=float, default=1.0)
+    parser.add_argument("--concurrency", type=int, default=100)
+    options = parser.parse_args()
+    numbers = {name: getattr(options, name) for name in ("conditions", "seeds", "concurrency")}
+    if folder := os.environ.get(_ARM):
+        run(Path(folder) / "scenarios", Path(folder) / "logs", numbers)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="staffbench-"))
+    write_scenarios(folder / "scenarios")
+    port, log = free_port(), folder / "calls.jsonl"
+    command = [options.endpoint_python, str(options.endpoint), "--port", str(port)]
+    command += ["--latency", str(options.latency), "--log", str(log)]
+    endpoint = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/stats")
+        environment = {
+            **os.environ,
+            _ARM: str(folder),
+            "LOCAL_API_KEY": "none",
+            "LOCAL_BASE_URL": f"http://127.0.0.1:{port}/v1",
+        }
+        figures = measure(
+            [sys.executable, "-m", "tests.benchmarks.sweep_inspect", *sys.argv[1:]], environment
+        )
+        calls = [json.loads(line) for line in log.open()]
+        briefs = len(SIZES) * options.seeds * options.conditions
+        floor = 2 * briefs / options.concurrency * options.latency
+        seconds = max(call["t"] for call in calls) + options.latency - min(call["t"] for call in calls)
+        print(json.dumps({"briefs": briefs, "calls": len(calls), **figures}))
+        print(json.dumps({"first_to_last_s": round(seconds, 2), "floor_s": floor, "ratio": seconds / floor}))
+    finally:
+        endpoint.terminate()
+
+
+if __name__ == "__main__":
+    main()
