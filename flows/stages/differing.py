@@ -135,12 +135,14 @@ def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
         for name, inner in cast("Mapping[str, Any]", value).items():
             yield from _leaves(f"{key}.{name}", inner)
     else:
-        yield key, _ABSENT.get(key, _text(value)) if value is None else _named(key, _text(value))
+        yield key, _ABSENT.get(key, _text(value)) if value is None else _text(_named(key, value))
 
 
-def _named(key: str, text: str) -> str:
+def _named(key: str, value: Any) -> Any:
     """Return a path as the name of its last part: where it lies on this machine says nothing."""
-    return text.replace("\\", "/").rstrip("/").rpartition("/")[2] if key in _PATHS else text
+    if key not in _PATHS or not isinstance(value, str):
+        return value
+    return value.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
 def _text(value: Any) -> str:
