@@ -2,7 +2,6 @@
 
 import argparse
 import difflib
-import gc
 import io
 import re
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from flows.common.errors import ConfigError, StaffbenchError
+from flows.common.garbage import collect_rarely
 from flows.common.telemetry import turn_off_telemetry
 from flows.pipeline.commands import COMMANDS, FUNCTIONS
 from flows.pipeline.commands.arguments import build_parser
@@ -22,9 +22,6 @@ _NEXT = """staffbench: name a command. To begin:
   staffbench list models  see what can be run
   staffbench --help       all commands, with examples
 """
-# Imports leave 300,000 live objects. With default thresholds, garbage collection scans them again and again:
-# a fifth of a command's start, and a tenth of a run.
-_COLLECT_AFTER = (50_000, 20, 50)
 _OURS = ("command", "action", "overrides", "config_dir", "config_name", "wide", "only_this_run", "help_text")
 """Arguments that no command is called with."""
 _OPTIONS = ("-h", "--help", "--version")
@@ -40,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: 0 success; 1 error; 2 invalid configuration; 3 budget reached; 4 finished with items
         that have no verdict; 130 interrupted.
     """
-    gc.set_threshold(*_COLLECT_AFTER)
+    collect_rarely()
     turn_off_telemetry()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a locale without "≥" must not abort a paid run

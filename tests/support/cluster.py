@@ -48,6 +48,7 @@ class Cluster:
         self.environment = {**_SETTINGS, **os.environ, "PREFECT_HOME": str(folder), **self.client_environment}
         self.environment["DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES"] = "10"
         self.environment.setdefault("DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL", "60s")
+        self.environment.setdefault("DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED", "false")
 
     @property
     def client_environment(self) -> dict[str, str]:

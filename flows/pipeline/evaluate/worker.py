@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import gc
 import hashlib
 import importlib
 import json
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from flows.adapters.completions.leases import LeaseAddress
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
+from flows.common.garbage import collect_rarely
 from flows.common.version import __version__
 from flows.pipeline.orchestration.server import configure
 from flows.schema.rows import from_row
@@ -197,6 +199,7 @@ class _Run:
         from flows.pipeline.orchestration.flow_runs import enter_flow_run
         from flows.pipeline.work.stores import Stores
 
+        collect_rarely()
         project = Path(order.project)
         stores = Stores.at(project, Path(order.results), order.store)
         evaluations = _read_evaluations(stores.objects(), order.content)
@@ -209,6 +212,7 @@ class _Run:
                 store, settings.runner, settings.budget, settings.retry, leases=order.leases
             )
         self.context = stores.context(project, evaluations, client)
+        gc.freeze()  # exclude objects of the imports from collection
         self._chains: set[Future[Steps]] = set()
         self._base = contextvars.Context()
         self._base.run(

@@ -10,10 +10,13 @@ from flows.common.errors import ConfigError, StaffbenchError
 from flows.schema.settings import ClusterKind, RunnerSettings
 
 # Dask's defaults are for tasks of one thread: it waits five minutes for a worker that hangs, and gives up a
-# task after three dead workers, each of which had dozens of them.
+# task after three dead workers, each of which had dozens of them. It also samples what each worker does, a
+# hundred times a second, and probes the interpreter's lock.
 _SETTINGS = {
     "distributed.scheduler.worker-ttl": ("5 minutes", "60s"),
     "distributed.scheduler.allowed-failures": (3, 10),
+    "distributed.worker.profile.enabled": (True, False),
+    "distributed.admin.system-monitor.gil.enabled": (True, False),
 }
 
 # Class of a cluster, and the package to install for it.
