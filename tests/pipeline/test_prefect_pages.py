@@ -1,5 +1,6 @@
 """What Prefect's pages and commands show of a run, and what they can do with it."""
 
+import asyncio
 import http.server
 import json
 import os
@@ -10,12 +11,15 @@ import threading
 import time
 import urllib.request
 from queue import SimpleQueue
+from uuid import uuid4
 
 import pytest
+from prefect.settings import get_current_settings
 from prefect.utilities.schema_tools import validate
 from prefect.utilities.schema_tools.validation import ValidationError
 
 from flows.pipeline.evaluate.deployed import deployed
+from flows.pipeline.orchestration import flow_runs
 from flows.pipeline.orchestration.server import Server, configure
 from tests.support.bench import Project, remote
 from tests.support.scripted_server import Status
@@ -51,6 +55,34 @@ def python(bench, *words):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def test_a_sweep_of_hundreds_of_conditions_has_no_more_tags_than_the_server_takes(monkeypatch):
+    sent = []
+
+    class Client:
+        async def __aenter__(self):
+            return self
+
+        async def __aexit__(self, *_):
+            return None
+
+        async def update_flow_run(self, _, *, tags):
+            sent.extend(tags)
+
+    monkeypatch.setattr(flow_runs, "get_client", Client)
+    asyncio.run(flow_runs.add_tags(str(uuid4()), [f"condition {number}" for number in range(340)]))
+    assert sent == [f"condition {number}" for number in range(flow_runs.MOST_TAGS)]
+    # A state's event has the tags, and some more: flow, deployment, work pool.
+    assert get_current_settings().server.events.maximum_related_resources >= flow_runs.MOST_TAGS + 20
+
+
+@pytest.mark.slow
+def test_a_sweep_of_a_hundred_and_twenty_conditions_ends_well(bench):
+    caps = ",".join(map(str, range(1, 121)))
+    done = bench("run", "-m", "model=strong", f"word_cap={caps}", "seeds=1", "tracking=none")
+    assert done.code == 0, done.err
+    assert newest(bench.environment)["state"]["type"] == "COMPLETED"
 
 
 def test_a_flow_run_has_parameters_tags_progress_board_and_link(bench):

@@ -204,7 +204,11 @@ def test_hidden_characters_are_among_the_first_notes_and_count_a_brief_once():
 
 def test_a_folder_is_named_without_its_place_on_this_machine_and_all_scenarios_need_no_name():
     rows = [
-        row(1, benchmark={"scenarios": None}, model={"label": "m", "folder": "/home/me/" + "deep/" * 20 + "briefs one"}),
+        row(
+            1,
+            benchmark={"scenarios": None},
+            model={"label": "m", "folder": "/home/me/" + "deep/" * 20 + "briefs one"},
+        ),
         row(2, benchmark={"scenarios": ["alder"]}, model={"label": "m", "folder": "/home/me/two/"}),
     ]
     assert [dict(pairs) for pairs in differing(rows)] == [

@@ -28,6 +28,8 @@ from flows.pipeline.orchestration.records import keep_records_in, records
 
 _PROGRESS_EVERY_S = 2.0
 _LAST_S = 5.0
+MOST_TAGS = 50
+"""Of a flow run. Task runs have the name of their own condition as a tag."""
 _UNREACHED = (httpx.HTTPError, OSError, PrefectException, AssertionError)
 """Errors of a lost server; the last one where `lost` has ended the retries of a request."""
 
@@ -50,8 +52,12 @@ async def log(flow_run_id: str, text: str, level: int = logging.INFO) -> None:
 
 
 async def add_tags(flow_run_id: str, names: Sequence[str]) -> None:
-    """Tag the current flow run, by which the page filters. A lost server is reported elsewhere."""
-    tags = list(dict.fromkeys([*flow_run.tags, *names]))
+    """Tag the current flow run, by which the page filters. A lost server is reported elsewhere.
+
+    Of many names the first are taken: Prefect's server makes an event of each state, takes no more than a
+    hundred tags and the like with it, and fails for a run with more of them.
+    """
+    tags = list(dict.fromkeys([*flow_run.tags, *names]))[:MOST_TAGS]
     with suppress(*_UNREACHED):
         async with get_client() as client:
             await client.update_flow_run(UUID(flow_run_id), tags=tags)
