@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -155,9 +157,10 @@ def measure(command, environment) -> dict[str, float]:
     return found
 
 
-def main() -> None:
+def parser_of(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser of the options that say which calls are made."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--endpoint", type=Path, required=True)
     parser.add_argument("--endpoint-python", default=sys.executable)
@@ -165,6 +168,25 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--latency", type=float, default=1.0)
     parser.add_argument("--concurrency", type=int, default=100)
+    return parser
+
+
+@contextmanager
+def answering(options: argparse.Namespace, log: Path) -> Iterator[str]:
+    """Run the endpoint, which logs its calls; give its address."""
+    port = free_port()
+    command = [options.endpoint_python, str(options.endpoint), "--port", str(port)]
+    command += ["--latency", str(options.latency), "--log", str(log)]
+    endpoint = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/stats")
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        endpoint.terminate()
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
     parser.add_argument("--folder", type=Path, help="keep everything here (default: a temporary folder)")
     parser.add_argument("--again", type=int, default=1, help="how often the same command is run again")
     parser.add_argument("--more", nargs="*", default=[], help="further overrides, such as runner=dask")
@@ -172,15 +194,9 @@ def main() -> None:
     folder = options.folder or Path(tempfile.mkdtemp(prefix="staffbench-"))
     if not (folder / "scenarios").is_dir():
         write_scenarios(folder / "scenarios")
-    port = free_port()
     log = folder / "calls.jsonl"
-    command = [options.endpoint_python, str(options.endpoint), "--port", str(port)]
-    command += ["--latency", str(options.latency), "--log", str(log)]
-    endpoint = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    try:
-        wait_for(f"http://127.0.0.1:{port}/stats")
+    with answering(options, log) as base:
         writers = ",".join(f"writer-{i:02}" for i in range(1, options.conditions + 1))
-        base = f"http://127.0.0.1:{port}/v1"
         command = [sys.executable, "-m", "flows", "run", "-m", f"benchmark.data={folder / 'scenarios'}"]
         command += [f"results={folder / 'results'}", "model=openai_compatible", f"model.name={writers}"]
         command += [f"model.api_base={base}", "judge=openai_compatible", "judge.name=judge-01"]
@@ -210,8 +226,6 @@ def main() -> None:
                         }
                     )
                 )
-    finally:
-        endpoint.terminate()
 
 
 if __name__ == "__main__":

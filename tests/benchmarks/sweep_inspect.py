@@ -6,17 +6,15 @@ Each condition is a model of one task: a sample is a scenario and a seed, its sc
 limit of calls in flight is inspect_ai's, for each model.
 """
 
-import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import yaml
 
-from tests.benchmarks.sweep import SIZES, free_port, measure, wait_for, write_scenarios
+from tests.benchmarks.sweep import SIZES, answering, measure, parser_of, write_scenarios
 
 _ARM = "INSPECT_ARM"  # set in the process that is measured
 
@@ -87,34 +85,16 @@ def run(scenarios: Path, logs: Path, options: dict[str, int]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--endpoint", type=Path, required=True)
-    parser.add_argument("--endpoint-python", default=sys.executable)
-    parser.add_argument("--conditions", type=int, default=10)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--latency", type=float, default=1.0)
-    parser.add_argument("--concurrency", type=int, default=100)
-    options = parser.parse_args()
+    options = parser_of(__doc__).parse_args()
     numbers = {name: getattr(options, name) for name in ("conditions", "seeds", "concurrency")}
     if folder := os.environ.get(_ARM):
         run(Path(folder) / "scenarios", Path(folder) / "logs", numbers)
         return
     folder = Path(tempfile.mkdtemp(prefix="staffbench-"))
     write_scenarios(folder / "scenarios")
-    port, log = free_port(), folder / "calls.jsonl"
-    command = [options.endpoint_python, str(options.endpoint), "--port", str(port)]
-    command += ["--latency", str(options.latency), "--log", str(log)]
-    endpoint = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    try:
-        wait_for(f"http://127.0.0.1:{port}/stats")
-        environment = {
-            **os.environ,
-            _ARM: str(folder),
-            "LOCAL_API_KEY": "none",
-            "LOCAL_BASE_URL": f"http://127.0.0.1:{port}/v1",
-        }
+    log = folder / "calls.jsonl"
+    with answering(options, log) as base:
+        environment = {**os.environ, _ARM: str(folder), "LOCAL_API_KEY": "none", "LOCAL_BASE_URL": base}
         figures = measure(
             [sys.executable, "-m", "tests.benchmarks.sweep_inspect", *sys.argv[1:]], environment
         )
@@ -124,8 +104,6 @@ def main() -> None:
         seconds = max(call["t"] for call in calls) + options.latency - min(call["t"] for call in calls)
         print(json.dumps({"briefs": briefs, "calls": len(calls), **figures}))
         print(json.dumps({"first_to_last_s": round(seconds, 2), "floor_s": floor, "ratio": seconds / floor}))
-    finally:
-        endpoint.terminate()
 
 
 if __name__ == "__main__":
