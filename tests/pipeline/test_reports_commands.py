@@ -290,7 +290,7 @@ def test_jobs_of_harbor_stand_beside_ours_and_are_pooled_with_nothing(here, tmp_
     assert ours.startswith("| memo-01 | Closure of Route Amber | Weekly activity reports | Army |")
     assert ours.endswith("| 1.000 | 0.333 | 0.333 |")
     assert foreign == "| memo-02 | - | - | - | - | - | - | - | - | - | 0.300 | 0.300 |"
-    assert overall.endswith("| 1.000 | 0.317 | 0.317 |")
+    assert overall.endswith("| 1.000 (1 of 2) | 0.317 | 0.317 |")
     capsys.readouterr()
     assert write_report(here.folder, REPORTS, Screen()) == 0
     out = capsys.readouterr()

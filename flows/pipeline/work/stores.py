@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from flows.adapters.completions.budget import check_price
@@ -12,7 +13,6 @@ from flows.adapters.completions.keys import check_no_secret
 from flows.adapters.completions.stores.folder import CompletionStore
 from flows.adapters.completions.stores.shared import SharedCompletionStore, Store
 from flows.adapters.completions.threaded_client import ThreadedClient
-from flows.adapters.local_server.find import EngineError, find_file
 from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
 from flows.adapters.shared_store import open_blobs
@@ -24,6 +24,7 @@ from flows.pipeline.work.run_context import Evaluation, RunContext
 from flows.schema.settings import JudgeKind, ModelSettings, Settings, Transport, Writer
 from flows.schema.store_address import StoreAddress
 
+_PACKAGE = "package:"  # before the name of an installed package with a GGUF file
 FILES = "files/"
 """What names of files begin with in a shared store; then follows their path in a folder of results."""
 
@@ -42,14 +43,19 @@ def check_calls(points: Sequence[Settings]) -> bool:
         for section, model in models.items():
             check_price(point.budget, model, section)
             if model.transport is Transport.gguf:
-                try:
-                    find_file(model.api_base or "")
-                except EngineError as error:
-                    raise ConfigError(f"{section}.api_base", str(error)) from error
+                _check_file(model.api_base or "")
     for point, models in remote:
         if point.runner.batch:
             check_batches([*models.values()], point.runner, point.budget)
     return bool(remote)
+
+
+def _check_file(place: str) -> None:
+    is_package, name = place.startswith(_PACKAGE), place.removeprefix(_PACKAGE)
+    if is_package and name.isidentifier() and find_spec(name) is None:
+        raise ConfigError(f"api_base={place}", "the package is not installed", "", "make local installs it")
+    if not is_package and not Path(place).expanduser().is_file():
+        raise ConfigError(f"api_base={place}", "no such file", "the path of a GGUF file")
 
 
 def _called(settings: Settings) -> dict[str, ModelSettings]:
