@@ -149,7 +149,7 @@ def _items(
             problems.add(path, f"{name}: {fault.field}: {fault.found}", fault.expected)
         if (item_id := str(fields.get("item_id", ""))) in named and item_id:
             problems.add(path, f"item_id {item_id!r} twice", "each id once", "rename one of them")
-        named.add(item_id)
+        named |= {item_id} - {""}
         if item is not None:
             items[item.item_id] = item
     if items and all(item.is_error for item in items.values()):

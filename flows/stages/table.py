@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from flows.common.text import count_of, in_task_terms, number, percent, plural
@@ -149,22 +149,16 @@ def screen_table(
         captions.append("Texts: equal repeats count once.")
     if is_mixed:
         captions.append(f"{NEW.strip()} marks rows of this run.")
-    return _in_terms(
-        [tuple(cells), *zip(*cells.values(), strict=True)], words, marked, " ".join(captions), rows
-    )
+    shown = [tuple(cells), *zip(*cells.values(), strict=True)]
+    return _in_terms(ShownTable(shown, words, marked, " ".join(captions)), rows)
 
 
-def _in_terms(
-    cells: Sequence[tuple[str, ...]],
-    words: AbstractSet[int],
-    marked: Sequence[bool],
-    caption: str,
-    rows: Sequence[LeaderboardRow],
-) -> ShownTable:
+def _in_terms(shown: ShownTable, rows: Sequence[LeaderboardRow]) -> ShownTable:
     """Return the table in the words of tasks and reports, if it is of these."""
-    if any(row.is_of_reports for row in rows):
-        cells, caption = [tuple(map(in_task_terms, cells[0])), *cells[1:]], in_task_terms(caption)
-    return ShownTable(cells, words, marked, caption)
+    if not any(row.is_of_reports for row in rows):
+        return shown
+    head, *body = shown.rows
+    return replace(shown, rows=[tuple(map(in_task_terms, head)), *body], caption=in_task_terms(shown.caption))
 
 
 def _folded(cells: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:

@@ -231,10 +231,16 @@ def _secrets(key: str | None) -> list[str]:
     return sorted(found - {""}, key=lambda secret: (-len(secret), secret))
 
 
+@functools.cache
+def _other_proxies() -> tuple[str, ...]:
+    """Return the variables of other schemes or spellings that name a proxy when this process begins."""
+    return tuple(name for name in os.environ if name.lower().endswith("_proxy") and name not in _PROXIES)
+
+
 def _of_proxies() -> Iterator[str]:
     """Yield passwords of proxies from the environment, and user:password pairs, which are sent in base64."""
     # `urllib.request.getproxies` reads the whole environment: that took a twentieth of a sweep's CPU.
-    for name in _PROXIES:
+    for name in (*_PROXIES, *_other_proxies()):
         if (address := os.environ.get(name)) is None:
             continue
         host = address.rpartition("@")[0].rpartition("//")[2]

@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -217,7 +216,8 @@ def redacted(text: str) -> str:
     for name in ("MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD"):
         if secret := os.environ.get(name):
             text = text.replace(secret, "...")
-    return textwrap.shorten(text, _LONGEST, placeholder=" ...")
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(' ', 1)[0]} ..."
 
 
 def serve_command(results: Path, experiment: str, port: int, benchmark: str = "") -> list[str]:

@@ -27,9 +27,8 @@ def _log(results: Path, experiment: str, parent: str) -> None:
 
     threading.Thread(target=read, daemon=True).start()
     if sys.platform != "win32":
-        os.nice(
-            10
-        )  # calls and stages come first where cores are few: with equal shares a sweep took a third longer
+        # The run comes first where cores are few: with equal shares a sweep took a third longer.
+        os.nice(10)
     logged = Logged()
     gc.disable()  # imported modules stay; collecting costs time
     try:

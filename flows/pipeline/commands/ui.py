@@ -20,7 +20,7 @@ def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Scree
     Overrides that name a benchmark show the runs of that one.
 
     Raises:
-        StaffbenchError: there is nothing to show, or the port is none or in use.
+        StaffbenchError: there is nothing to show, or the port is out of range or in use.
     """
     if not 0 < port < 65536:  # noqa: PLR2004 -- the range of ports
         raise ConfigError("--port", str(port), "1 to 65535")

@@ -212,7 +212,8 @@ class _Run:
                 store, settings.runner, settings.budget, settings.retry, leases=order.leases
             )
         self.context = stores.context(project, evaluations, client)
-        gc.freeze()  # exclude objects of the imports from collection
+        if not gc.get_freeze_count():  # once: a worker may serve many runs, whose objects end
+            gc.freeze()
         self._chains: set[Future[Steps]] = set()
         self._base = contextvars.Context()
         self._base.run(

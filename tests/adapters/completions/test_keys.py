@@ -193,3 +193,12 @@ def test_every_missing_key_and_header_is_named_at_once(model, monkeypatch):
     assert "Set it: export SCRIPTED_KEY=..., or set model.api_key_env=null (judge.api_key_env=null)" in own
     assert provider.endswith("Set it: export OTHER_KEY=...")  # a provider always needs one
     assert header.endswith("Set it: export HEADER=...")
+
+
+def test_the_password_of_a_proxy_under_any_spelling_is_removed(monkeypatch):
+    monkeypatch.setenv("Grpc_Proxy", "http://clerk:s3cret-pass@proxy.invalid:3128")
+    keys._other_proxies.cache_clear()  # looked for once in a process
+    try:
+        assert "s3cret-pass" not in keys.scrub("could not connect with s3cret-pass", None)
+    finally:
+        keys._other_proxies.cache_clear()
