@@ -1,11 +1,14 @@
 """A store whose files were cut, edited or removed."""
 
+import fcntl
 import hashlib
+import io
 import logging
 import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +46,64 @@ def test_a_record_cut_at_any_byte_counts_as_absent_and_leaves_the_others(tmp_pat
             else [cut + "Its content counts as missing and is requested again"]
         )
         assert problems == expected
+
+
+class Growing(io.RawIOBase):
+    """A file that ends at `end` when it is first read to its end, and is whole from then on."""
+
+    def __init__(self, data, end):
+        super().__init__()
+        self._data, self._end, self._place = data, end, 0
+
+    def readable(self):
+        return True
+
+    def seekable(self):
+        return True
+
+    def seek(self, offset, whence=os.SEEK_SET):
+        assert whence == os.SEEK_SET
+        self._place = offset
+        return offset
+
+    def readinto(self, buffer):
+        part = self._data[self._place : self._end][: len(buffer)]
+        if not part:
+            self._end = len(self._data)
+        buffer[: len(part)] = part
+        self._place += len(part)
+        return len(part)
+
+
+def test_a_record_that_is_being_written_while_it_is_read_is_found_by_the_next_refresh(
+    tmp_path, caplog, monkeypatch
+):
+    folder = tmp_path / "two"
+    segment = a_stored(folder, "first", "second")
+    data = segment.read_bytes()
+    start = data.rindex(b'{"checksum"')
+    cut = start + 40
+    opening, scans = Path.open, [io.BufferedReader(Growing(data, cut))]
+
+    def open_growing(path, mode="r", **options):
+        return scans.pop() if path == segment and scans else opening(path, mode, **options)
+
+    first, second = a_request("first"), a_request("second")
+    with segment.open("r+b") as writer, caplog.at_level(logging.WARNING):
+        fcntl.flock(writer, fcntl.LOCK_EX)  # as the process does that writes it
+        writer.truncate(cut)
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "open", open_growing)
+            opened = CompletionStore(folder)
+        assert not scans
+        assert opened.get(first.key) == a_completion(first, "answer to first")
+        writer.seek(cut)
+        writer.write(data[cut:])
+        writer.flush()
+        opened.refresh()
+        assert opened.get(second.key) == a_completion(second, "answer to second")
+        assert opened.problems == ()
+    assert caplog.records == []
 
 
 def test_any_flipped_byte_is_noticed_and_costs_one_record(tmp_path):

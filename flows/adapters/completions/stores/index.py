@@ -128,8 +128,10 @@ class Index:
                 for line in file:
                     size += len(line)
                     self._take(segment, offset, line)
-                    if line.endswith(b"\n"):  # otherwise it is the last one, and may go on
-                        offset = size
+                    # Another process may be writing the rest of this one, which would be read as the next.
+                    if not line.endswith(b"\n"):
+                        break
+                    offset = size
         except FileNotFoundError:
             return
         except OSError as error:
