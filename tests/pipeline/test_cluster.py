@@ -8,11 +8,15 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import dask.config
+import distributed
 import psutil
 import pytest
+import yaml
 
 from flows.common.errors import ConfigError
 from flows.pipeline.evaluate import worker
+from flows.pipeline.orchestration import clusters
 from flows.pipeline.orchestration.clusters import start_cluster
 from flows.schema.settings import ClusterKind
 from tests.adapters.completions.helpers import RUNNER
@@ -207,6 +211,15 @@ def test_the_job_that_slurm_gets_has_a_place_for_each_chain():
         cluster.close()
     assert "#SBATCH -p short" in script
     assert script.split("--nthreads ")[-1].split()[0] == "51"
+    assert "export DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False\n" in script
+
+
+@pytest.mark.parametrize(("name", "values"), clusters._SETTINGS.items())
+def test_dask_has_each_setting_under_its_name_and_takes_it_from_the_environment(name, values):
+    theirs, ours = values
+    defaults = yaml.safe_load((Path(distributed.__file__).parent / "distributed.yaml").read_text())
+    assert dask.config.get(name, config=defaults) == theirs
+    assert dask.config.get(name, config=dask.config.collect_env(clusters.ENVIRONMENT)) == ours
 
 
 @pytest.mark.parametrize(("kind", "package"), [("kubernetes", "dask-kubernetes"), ("ssh", "asyncssh")])

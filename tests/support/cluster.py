@@ -22,7 +22,7 @@ from pathlib import Path
 
 import psutil
 
-from flows.pipeline.orchestration.server import _SETTINGS
+from flows.pipeline.orchestration import clusters, server
 
 PARTS = ("postgres", "prefect", "scheduler", "worker-1", "worker-2")
 BIN = Path(sys.executable).parent
@@ -45,10 +45,8 @@ class Cluster:
         self.threads = threads
         self.pids: dict[str, tuple[int, float]] = {}
         self._children: list[subprocess.Popen] = []
-        self.environment = {**_SETTINGS, **os.environ, "PREFECT_HOME": str(folder), **self.client_environment}
-        self.environment["DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES"] = "10"
-        self.environment.setdefault("DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL", "60s")
-        self.environment.setdefault("DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED", "false")
+        defaults = {**server._SETTINGS, **clusters.ENVIRONMENT}
+        self.environment = {**defaults, **os.environ, "PREFECT_HOME": str(folder), **self.client_environment}
 
     @property
     def client_environment(self) -> dict[str, str]:
@@ -225,8 +223,12 @@ def main() -> None:
     for name, port in (("prefect", options.prefect_port), ("dask", options.dask_port)):
         if is_taken(port):  # else what listens there would be taken for ours
             raise SystemExit(f"Port {port} is taken. Another one: make cluster ARGS='--{name}-port ...'")
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        cluster.start()
+        for part in PARTS:
+            sys.stdout.write(f"Starting {part}\n")
+            sys.stdout.flush()
+            cluster.start_part(part)
     except BaseException:
         cluster.stop()
         raise

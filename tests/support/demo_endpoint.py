@@ -45,7 +45,7 @@ def main() -> None:
     logging.getLogger("aiohttp").setLevel(logging.CRITICAL)  # a killed client is the point of it
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", PORT)) == 0:
-            raise SystemExit(f"port {PORT} is in use: another demo endpoint may be running")
+            raise SystemExit(f"port {PORT} is in use: end the other demo endpoint, or what else holds it")
     with ScriptedServer(answer, port=PORT) as server:
         print(f"endpoint on {server.base}", flush=True)  # noqa: T201 -- it talks to a person
         try:

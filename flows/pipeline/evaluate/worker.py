@@ -232,6 +232,8 @@ class _Run:
         return await asyncio.shield(asyncio.wrap_future(future))  # what has begun ends
 
     async def _chain(self, evaluation: Evaluation, place: int, packet: str) -> Steps:
+        from prefect.context import AsyncClientContext
+
         from flows.pipeline.evaluate.chain import run_chain
         from flows.schema.document import Packet
 
@@ -240,7 +242,8 @@ class _Run:
         if folder not in context.packets:
             row = _stored(context.objects, _PACKET, folder.name, packet)
             context.packets[folder] = from_row(Packet, row)
-        return (await run_chain(context, evaluation, scenario, lambda _stage, _skipped: None)).steps
+        async with AsyncClientContext.get_or_create():  # otherwise each task run makes a client of its own
+            return (await run_chain(context, evaluation, scenario, lambda _stage, _skipped: None)).steps
 
     @property
     def is_over(self) -> bool:

@@ -11,13 +11,20 @@ from flows.schema.settings import ClusterKind, RunnerSettings
 
 # Dask's defaults are for tasks of one thread: it waits five minutes for a worker that hangs, and gives up a
 # task after three dead workers, each of which had dozens of them. It also samples what each worker does, a
-# hundred times a second, and probes the interpreter's lock.
+# hundred times a second, probes the interpreter's lock, and wakes each process fifty times a second to
+# measure the delay of its event loop.
 _SETTINGS = {
     "distributed.scheduler.worker-ttl": ("5 minutes", "60s"),
     "distributed.scheduler.allowed-failures": (3, 10),
     "distributed.worker.profile.enabled": (True, False),
     "distributed.admin.system-monitor.gil.enabled": (True, False),
+    "distributed.admin.tick.interval": ("20ms", "1s"),
 }
+ENVIRONMENT = {
+    f"DASK_{name.upper().replace('.', '__').replace('-', '_')}": str(ours)
+    for name, (_, ours) in _SETTINGS.items()
+}
+"""These settings for processes that do not get them from the one that starts the cluster."""
 
 # Class of a cluster, and the package to install for it.
 _CLASSES = {
@@ -88,10 +95,14 @@ def _keywords(runner: RunnerSettings, workers: int, threads: int) -> dict[str, A
             "dashboard_address": ":0",
             "preload": ["flows.pipeline.evaluate.worker"],  # see `dask_setup`
         },
-        ClusterKind.slurm: {"worker_extra_args": ["--nthreads", str(threads)]},
+        ClusterKind.slurm: {
+            "worker_extra_args": ["--nthreads", str(threads)],
+            "job_script_prologue": [f"export {name}={value}" for name, value in ENVIRONMENT.items()],
+        },
         ClusterKind.kubernetes: {
             "n_workers": workers,
             "worker_command": ["dask", "worker", "--nthreads", str(threads)],
+            "env": ENVIRONMENT,
         },
         ClusterKind.ssh: {"worker_options": {"nthreads": threads}},  # one for each host
     }[runner.cluster]
