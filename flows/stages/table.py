@@ -146,7 +146,7 @@ def screen_table(
         what = "Same in all rows" if len(rows) > 1 else "This row"
         captions.append(f"{what}: {', '.join(_phrase(*pair) for pair in same.items())}.")
     if any(row.n_texts is not None for row in rows):
-        captions.append("Texts: equal repeats count once.")
+        captions.append("Texts: equal briefs of a scenario count once.")
     if is_mixed:
         captions.append(f"{NEW.strip()} marks rows of this run.")
     shown = [tuple(cells), *zip(*cells.values(), strict=True)]

@@ -16,12 +16,14 @@ from tests.stages.page_support import (
     DOCUMENTS,
     HOSTILE,
     PARTLY,
+    ROW,
     SCENARIO,
     SEEN,
     TASK,
     VERDICTS,
     Page,
     a_brief,
+    a_condition,
     a_report,
     item,
 )
@@ -226,6 +228,20 @@ def test_a_scenario_has_scores_and_seeds_that_passed_by_condition():
     assert [row[1] for row in stood_in.rows[1:3]] == ["0.350", "-0.500"]  # by score
     clamped = Page(scenario_page(SCENARIO, [replace(columns[1], is_clamped=True)]))
     assert clamped.rows[1][1:4] == ["0.000"] * 3
+
+
+def test_scores_of_copied_text_are_marked_wherever_they_stand():
+    score = replace(PARTLY, score=0.25, score_clamped=0.25)
+    plain = MatrixColumn("m", "j", ("m", "j"), [("harbour-1.html", score, {})])
+    page = Page(scenario_page(SCENARIO, [plain, replace(plain, name="n", is_copied=True)]))
+    marked = "takes copied sentences for statements"
+    assert [row[1].endswith("†") for row in page.rows[1:3]] == [False, True]
+    assert marked in "".join(page.text)
+    assert marked not in "".join(Page(scenario_page(SCENARIO, [plain])).text)
+    for is_copied in (True, False):
+        row = replace(ROW, score=0.25, copied=is_copied)
+        for html in (a_brief(row=row, score=score), a_condition(row)):
+            assert ("0.250†" in html, marked in html) == (is_copied, is_copied)
 
 
 def test_an_item_without_a_verdict_row_is_a_fault():

@@ -170,7 +170,15 @@ def _add_shown(parser: argparse.ArgumentParser) -> None:
     add("--resolve", action="store_true", help="with --cfg: with references resolved")
     add("-p", "--package", metavar="KEY", help="with --cfg: only what is below a key, as judge")
     parts = ["all", "config", "defaults", "defaults-tree", "plugins", "searchpath"]
-    add("-i", "--info", nargs="?", const="all", choices=parts, help="how it was composed")
+    add(
+        "-i",
+        "--info",
+        nargs="?",
+        const="all",
+        choices=parts,
+        metavar="PART",
+        help=f"how it was composed: {', '.join(parts)}",
+    )
     add("--hydra-help", action="store_true", help="Hydra's help")
     parser.set_defaults(parser=parser)
 

@@ -24,6 +24,7 @@ class MatrixColumn:
         briefs: file name, score and verdicts (`passed` by item) of each brief on the scenario, by seed.
         is_clamped: True if the scores are averaged within [0, 1].
         is_stand_in: True if the judge is a stand-in.
+        is_copied: True if that stand-in scored text copied from the packet, as `LeaderboardRow.copied`.
     """
 
     name: str
@@ -32,6 +33,7 @@ class MatrixColumn:
     briefs: Sequence[tuple[str, BriefScore, Mapping[str, bool | None]]]
     is_clamped: bool = False
     is_stand_in: bool = False
+    is_copied: bool = False
 
     @property
     def scores(self) -> list[float]:
@@ -84,13 +86,13 @@ def _scores(scenario: Scenario, columns: Sequence[MatrixColumn], said: Wording) 
     rows: list[list[str]] = []
     unknown = float("-inf")  # last
     for column in sorted(columns, key=lambda one: -(unknown if one.mean is None else one.mean)):
-        scores, folder = column.scores, ("..", *column.folder)
+        scores, folder, mark = column.scores, ("..", *column.folder), "†" if column.is_copied else ""
         links = [link(address(*folder, file), str(score.seed)) for file, score, _ in column.briefs]
         values = (column.mean, min(scores), max(scores)) if scores else (None, None, None)
         rows.append(
             [
                 _link(column),
-                *(parts().unknown() if value is None else number(value) for value in values),
+                *(parts().unknown() if value is None else number(value) + mark for value in values),
                 count_of(len(scores), len(column.briefs)),
                 Markup(", ").join(links),
             ]

@@ -218,9 +218,9 @@ class _Site:
                 if not one_judge:
                     name += f", judge {row.judge if is_one else row.judge_id}"
                 folder, is_stand_in = (row.condition, row.judge_id), condition.entry.is_stand_in
-                columns.append(
-                    MatrixColumn(name, row.judge_id, folder, briefs, self.scoring.clamped, is_stand_in)
-                )
+                is_clamped = self.scoring.clamped
+                column = MatrixColumn(name, row.judge_id, folder, briefs, is_clamped, is_stand_in, row.copied)
+                columns.append(column)
         return columns
 
     def _condition_pages(self, condition: _Condition) -> Iterator[tuple[str, str]]:
