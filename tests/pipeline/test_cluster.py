@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import shutil
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -229,3 +230,14 @@ def test_what_starts_workers_is_named_where_it_is_not_installed(monkeypatch, kin
     runner = dataclasses.replace(RUNNER, cluster=ClusterKind(kind), workers=2)
     with pytest.raises(ConfigError, match=f"{package}.*pip install"):
         start_cluster(runner, chains=100)
+
+
+def test_what_was_started_is_ended_even_if_it_is_not_known_again(tmp_path):
+    made = Cluster(tmp_path)
+    made._spawn("scheduler", [sys.executable, "-c", "import time; time.sleep(600)"])
+    (pid, ticks), child = made.pids["scheduler"], made._children[0]
+    assert [one.pid for one in made._processes("scheduler")] == [pid]
+    made.pids["scheduler"] = pid, ticks + 1  # another process, as it seems
+    assert made._processes("scheduler") == []
+    made.stop()
+    assert child.returncode == -signal.SIGKILL

@@ -33,7 +33,7 @@ class Cluster:
     """Processes of a folder, which holds their logs, the database and `cluster.json`.
 
     Attributes:
-        pids: of each part, with the time at which it was started, so that no other process is ended.
+        pids: of each part, with its `start_ticks`, so that no other process is ended.
         api_url, scheduler: addresses.
     """
 
@@ -43,7 +43,7 @@ class Cluster:
         self.scheduler = f"tcp://127.0.0.1:{dask_port or free_port()}"
         self.database_port = free_port()
         self.threads = threads
-        self.pids: dict[str, tuple[int, float]] = {}
+        self.pids: dict[str, tuple[int, int]] = {}
         self._children: list[subprocess.Popen] = []
         defaults = {**server._SETTINGS, **clusters.ENVIRONMENT}
         self.environment = {**defaults, **os.environ, "PREFECT_HOME": str(folder), **self.client_environment}
@@ -108,6 +108,8 @@ class Cluster:
                 with suppress(psutil.NoSuchProcess):
                     process.kill()
         for child in self._children:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
             child.wait()
         self.pids.clear()
         (self.folder / "cluster.json").unlink(missing_ok=True)
@@ -156,7 +158,7 @@ class Cluster:
                 **user,
             )
         self._children.append(process)
-        self.pids[part] = process.pid, psutil.Process(process.pid).create_time()
+        self.pids[part] = process.pid, start_ticks(process.pid)
         state = {"pids": self.pids, "api_url": self.api_url, "scheduler": self.scheduler}
         (self.folder / "cluster.json").write_text(json.dumps(state))
 
@@ -175,14 +177,22 @@ class Cluster:
 
     def _processes(self, part: str) -> list[psutil.Process]:
         """The part's process and its descendants, while they are those that were started."""
-        pid, started = self.pids.get(part, (0, 0.0))
+        pid, started = self.pids.get(part, (0, 0))
         try:
             process = psutil.Process(pid)
-            if not pid or process.create_time() != started or process.status() == psutil.STATUS_ZOMBIE:
+            if not pid or start_ticks(pid) != started or process.status() == psutil.STATUS_ZOMBIE:
                 return []
             return [process, *process.children(recursive=True)]
-        except psutil.NoSuchProcess:
+        except (psutil.NoSuchProcess, FileNotFoundError):
             return []
+
+
+def start_ticks(pid: int) -> int:
+    """Return when a process was started, in clock ticks since the machine was.
+
+    It does not change when the clock is set, as the time does that is computed from it.
+    """
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])  # field 22 of proc(5)
 
 
 def is_taken(port: int) -> bool:
@@ -229,8 +239,10 @@ def main() -> None:
             sys.stdout.write(f"Starting {part}\n")
             sys.stdout.flush()
             cluster.start_part(part)
-    except BaseException:
+    except BaseException as error:
         cluster.stop()
+        if isinstance(error, KeyboardInterrupt):
+            raise SystemExit(130) from None
         raise
     sys.stdout.write(
         f"Prefect's page: {cluster.api_url.removesuffix('/api')}    logs: {folder}\n"

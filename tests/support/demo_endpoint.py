@@ -1,10 +1,11 @@
 """An endpoint to try resuming on: a writer and a judge that answer after two seconds and know nothing.
 
-    python -m tests.support.demo_endpoint
+    python -m tests.support.demo_endpoint [--port 8399]
 
 The writer repeats the packet's beginning, the judge fails every third item. Ctrl-C ends it.
 """
 
+import argparse
 import json
 import logging
 import re
@@ -43,10 +44,13 @@ def answer(call: Call) -> Say:
 
 def main() -> None:
     logging.getLogger("aiohttp").setLevel(logging.CRITICAL)  # a killed client is the point of it
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--port", type=int, default=PORT, help="default: %(default)s")
+    port = parser.parse_args().port
     with socket.socket() as probe:
-        if probe.connect_ex(("127.0.0.1", PORT)) == 0:
-            raise SystemExit(f"port {PORT} is in use: end the other demo endpoint, or what else holds it")
-    with ScriptedServer(answer, port=PORT) as server:
+        if probe.connect_ex(("127.0.0.1", port)) == 0:
+            raise SystemExit(f"port {port} is in use; end what holds it, or name another one by --port")
+    with ScriptedServer(answer, port=port) as server:
         print(f"endpoint on {server.base}", flush=True)  # noqa: T201 -- it talks to a person
         try:
             while True:
