@@ -33,7 +33,7 @@ class LeaderboardRow:
     score_clamped: float | None  # as `score`, each brief clamped to [0, 1]
     correct: float | None  # share of all items passed
     passed: float | None  # share of positive items passed
-    wrong: float | None  # mean number of wrong moves in a brief
+    wrong: float | None  # mean number of wrong moves in a brief, over scenarios of which some were graded
     # n_scenarios, n_scenarios_all: scenarios scored, and asked for.
     n_scenarios: int
     n_scenarios_all: int

@@ -86,7 +86,8 @@ class BriefScore:
     score_high: float
     correct: float | None  # share of graded items passed; None if `score` is
     passed: float | None  # share of graded positive items passed; None if `score` is
-    # Number of wrong moves made, among those graded; None if `score` is, or none was graded.
+    # Number of wrong moves made, among those graded; None if `score` is, or none was graded: a rubric without
+    # wrong moves, or a judge that abstains, says nothing on them.
     wrong: int | None
     n_items: int
     n_graded: int
@@ -139,7 +140,7 @@ class Estimate:
     score_low: float | None
     score_high: float | None
     score_clamped: float | None  # the same mean with each brief clamped to [0, 1]
-    # Means, as `score`.
+    # Means, as `score`; of `wrong` over the scenarios that have it.
     correct: float | None
     passed: float | None
     wrong: float | None

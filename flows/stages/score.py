@@ -13,7 +13,7 @@ from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
 POLARITIES = frozenset(polarity.value for polarity in Polarity)
 """Keys of weights that replace the criteria's own points, by polarity."""
 
-SCORE_VERSION = "2"
+SCORE_VERSION = "3"
 """Increment when the same verdicts and weights give another score."""
 
 
@@ -83,7 +83,7 @@ def score_brief(
         score_high=high,
         correct=sum(requirements + errors_avoided) / len(graded) if counts else None,
         passed=sum(requirements) / len(requirements) if counts else None,
-        wrong=_made(items, errors_avoided) if counts else None,
+        wrong=errors_avoided.count(False) if counts and errors_avoided else None,
         n_items=len(items),
         n_graded=statuses.count(VerdictStatus.graded),
         n_refused=statuses.count(VerdictStatus.refused),
@@ -105,13 +105,6 @@ def _share_of_points(rows: Sequence[tuple[float, bool, bool | None]], *, ungrade
         if (ungraded_passes if passed is None else passed) != is_error
     )
     return counted / _points_of_requirements(rows)
-
-
-def _made(items: Sequence[Item], errors_avoided: Sequence[bool]) -> int | None:
-    """Return the number of wrong moves made; None if the rubric has some and none was graded."""
-    if not errors_avoided and any(item.is_error for item in items):
-        return None
-    return errors_avoided.count(False)
 
 
 def score_briefs(
@@ -162,7 +155,7 @@ def score_refused(score: BriefScore, scoring: ScoringSettings, points: Sequence[
         score_high=1.0 if value is None else value,
         correct=None if value is None else correct,
         passed=value,
-        wrong=None if value is None else 0,
+        wrong=0 if value is not None and n_errors else None,
     )
 
 

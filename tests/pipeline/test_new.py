@@ -23,6 +23,7 @@ from flows.pipeline.commands.own.new import new
 from flows.pipeline.commands.own.rubric import export_rubric, import_rubric
 from flows.pipeline.commands.own.track import track
 from flows.pipeline.commands.report import report
+from flows.pipeline.commands.run import run
 from flows.pipeline.commands.validate import validate
 from flows.schema.settings import ProtocolName
 from tests.support.plain_flow import run_here, without_prefect
@@ -282,6 +283,18 @@ def test_a_scenario_without_items_is_refused_with_what_to_do(empty, documents):
         Problems, match=r"rubric.yaml: no item; .* Run staffbench rubric import mybench/flood FILE"
     ):
         run_here(empty, "benchmark=mybench", "model=empty", "seeds=1")
+
+
+def test_a_run_names_what_is_still_to_be_written(empty, documents, capsys):
+    new("mybench", Screen(), here=empty)
+    new("mybench/flood", Screen(), here=empty, documents=documents)
+    rubric = empty / "data" / "mybench" / "example" / "rubric.yaml"
+    shutil.copy(rubric, empty / "data" / "mybench" / "flood" / "rubric.yaml")
+    brief = empty / "brief.md"
+    brief.write_text("The bridge carries 12 tonnes.")
+    assert run(empty, ["benchmark=mybench"], Screen(), target=str(brief), scenario="flood") == 0
+    note = "flood: worth another look: as staffbench new wrote it, to be replaced: licence, notice, assignment"
+    assert f"{note}.\n" in capsys.readouterr().err
 
 
 def test_options_of_somebody_s_own_in_a_clone_do_not_come_with_a_new_folder(tmp_path, monkeypatch):

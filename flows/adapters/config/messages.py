@@ -46,15 +46,16 @@ def nearest(word: str, valid: Sequence[str]) -> str:
 
 
 def nearest_key(name: str, keys: Sequence[str]) -> str:
-    """Suggest keys and axes for an unknown one: the same last part, then a like spelling, then the axes."""
+    """Suggest keys and axes for an unknown one: the same last part or an axis, then a like spelling."""
     section, _, last = name.rpartition(".")
     axes = [key for key in keys if "." not in key]
     like = difflib.get_close_matches(last, [key.rpartition(".")[2] for key in keys], n=1, cutoff=0.75)
     field = (
         [f"{section}.parameters.{last} for a field of the request"] if section in ("model", "judge") else []
     )
+    axis_like = [] if section else difflib.get_close_matches(name, axes, n=1, cutoff=0.85)
     for alike in (
-        [key for key in keys if key.rpartition(".")[2] == last],
+        [*axis_like, *(key for key in keys if key.rpartition(".")[2] == last and key not in axis_like)],
         [axis for axis in axes if name in axis.split("_")],
         difflib.get_close_matches(name, axes if not section else keys, n=2, cutoff=0.75) + field,
         [key for key in keys if key.rpartition(".")[2] in like],

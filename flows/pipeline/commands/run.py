@@ -57,6 +57,7 @@ def run(
     try:
         from flows.adapters.config.compose import compose_points
         from flows.pipeline.commands.own.stages import first_sweep, stale_stages
+        from flows.pipeline.commands.own.unwritten import unwritten_notes
 
         asked = prepared()
         first = [] if target is not None or multirun else first_sweep(project, asked)
@@ -71,8 +72,9 @@ def run(
 
         TaskRuns.enabled = not is_single
         for benchmark in {one.settings.benchmark.name: one.settings.benchmark for one in points}.values():
-            if stale := stale_stages(project, benchmark):
-                screen.say(stale)
+            stale = stale_stages(project, benchmark)
+            for note in [*([stale] if stale else []), *unwritten_notes(project, benchmark)]:
+                screen.say(note)
         return run_points(project, points, server=server, screen=screen, watch=watch, asked=(asked, multirun))
     finally:
         if server is not None:

@@ -13,7 +13,7 @@ from flows.adapters.screen import Progress, Screen
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
 from flows.common.files import write_whole
 from flows.pipeline.commands.own.stages import stale_stages
-from flows.pipeline.commands.own.unwritten import unwritten_note
+from flows.pipeline.commands.own.unwritten import unwritten_notes
 from flows.pipeline.commands.own.watch import watch_files
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inputs.task_validation import validate_tasks
@@ -103,9 +103,8 @@ def validate(
     else:
         problems = _validate_scenarios(project, settings, screen)
     benchmark = settings.benchmark
-    for name in kind_of(benchmark).scenario_ids(project, benchmark, benchmark.scenarios):
-        if note := unwritten_note(project / benchmark.data / name):
-            screen.note(f"{name}: worth another look: {note}.")
+    for note in unwritten_notes(project, benchmark):
+        screen.note(note)
     if stale := stale_stages(project, settings.benchmark):
         screen.note(stale)
     code = screen.failed(problems)

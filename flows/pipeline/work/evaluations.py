@@ -99,7 +99,8 @@ def no_items(folder: Path, scenario: Scenario, benchmark: str) -> list[Staffbenc
     """Return an error for a scenario whose rubric is still empty."""
     if scenario.items:
         return []
-    remedy = f"run staffbench rubric import {benchmark}/{scenario.scenario_id} FILE"
+    fill = f"run staffbench rubric import {benchmark}/{scenario.scenario_id} FILE"
+    remedy = f"{fill}; until then, name the others: benchmark.scenarios=[...]"
     return [ScenarioError(folder / "rubric.yaml", "no item", "what a brief should say", remedy)]
 
 

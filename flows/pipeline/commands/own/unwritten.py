@@ -7,6 +7,8 @@ from typing import Any, cast
 import yaml
 
 from flows.adapters.task_trees.write_text import STEP
+from flows.pipeline.work.evaluations import kind_of
+from flows.schema.settings import BenchmarkSettings
 
 SCENARIO = {
     "licence": "not stated",
@@ -19,7 +21,14 @@ You work on the staff of ... Write the report for ..., on the form among the fil
 Say here who reads it, what it is for, and what it must not leave out."""
 
 
-def unwritten_note(folder: Path) -> str:
+def unwritten_notes(project: Path, benchmark: BenchmarkSettings) -> list[str]:
+    """Name what is still as `staffbench new` wrote it in each scenario or task of a benchmark's."""
+    names = kind_of(benchmark).scenario_ids(project, benchmark, benchmark.scenarios)
+    found = {name: _unwritten(project / benchmark.data / name) for name in names}
+    return [f"{name}: worth another look: {note}." for name, note in found.items() if note]
+
+
+def _unwritten(folder: Path) -> str:
     """Name what is still as `staffbench new` wrote it in a scenario's or task's folder; empty for nothing."""
     found: list[str] = []
     with suppress(OSError, ValueError, yaml.YAMLError):  # which other checks name
