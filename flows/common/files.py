@@ -1,5 +1,6 @@
 """Atomic file writes."""
 
+import errno
 import os
 import uuid
 from collections.abc import Callable
@@ -60,9 +61,16 @@ def _is_there(path: Path, part: Path, keep: Callable[[], bool]) -> bool:
 
 def unwritable(path: Path, error: OSError) -> StoreError:
     """Return the error for a file that can't be written."""
-    return StoreError(
-        path, f"can't be written ({error.strerror or error})", remedy="free disk space or fix the permissions"
-    )
+    return StoreError(path, f"can't be written ({error.strerror or error})", remedy=to_write_there(error))
+
+
+def to_write_there(error: OSError) -> str:
+    """Return what a person can do about an error of writing."""
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "fix the permissions"
+    if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+        return "name another folder"
+    return "free disk space or fix the permissions"
 
 
 def sync(path: Path) -> None:

@@ -32,7 +32,8 @@ class StoreAddress:
         Raises:
             ConfigError: it is not understood, or holds a password or a token.
         """
-        shown = "store=" + re.split("[?#]", text.rpartition("@")[2])[0]  # without what may be secret
+        scheme = f"{text.partition('://')[0]}://" if "@" in text.partition("://")[2] else ""
+        shown = f"store={scheme}{re.split('[?#]', text.rpartition('@')[2])[0]}"  # without what may be secret
         if not text.strip() or not text.isprintable():
             raise ConfigError("store", "empty, or with a character that no address has", _EXPECTED)
         if not _SCHEME.match(text):
@@ -41,7 +42,7 @@ class StoreAddress:
             parts = urlsplit(text)
         except ValueError:
             raise ConfigError(shown, "not an address", _EXPECTED) from None
-        if "@" in parts.netloc or parts.query or parts.fragment:
+        if "@" in text or parts.query or parts.fragment:
             raise ConfigError(
                 shown,
                 "holds a name, a password or parameters: addresses are stored and shown",

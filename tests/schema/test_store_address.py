@@ -52,9 +52,17 @@ def test_others_are_refused_by_name(text, found):
 
 
 @pytest.mark.parametrize(
-    "text", ["s3://KEY77:SECRET77@bucket/x", "az://container/x?sig=SECRET77", "s3://bucket/x#SECRET77"]
+    ("text", "shown"),
+    [
+        ("s3://KEY77:SECRET77@bucket/x", "s3://bucket/x"),
+        ("s3://KEY77://SECRET77@bucket/x", "s3://bucket/x"),
+        ("KEY77:SECRET77@bucket/x", "bucket/x"),
+        ("az://container/x?sig=SECRET77", "az://container/x"),
+        ("s3://bucket/x#SECRET77", "s3://bucket/x"),
+    ],
 )
-def test_a_secret_in_an_address_is_refused_and_not_shown(text):
+def test_a_secret_in_an_address_is_refused_and_not_shown(text, shown):
     with pytest.raises(ConfigError, match="parameters") as error:
         StoreAddress.of(text)
+    assert error.value.where == f"store={shown}"
     assert "77" not in str(error.value)

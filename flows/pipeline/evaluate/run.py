@@ -107,8 +107,8 @@ def _crew(settings: Settings, server: Server | None, screen: Screen, stack: Exit
     if settings.runner.scheduler is not None and server is not None and server.is_embedded:
         raise ConfigError(
             "runner.scheduler",
-            "its workers would not see the page of a server that lives as long as this command",
-            "PREFECT_API_URL, the address of one server for all",
+            "this command would start a Prefect server that its workers can't reach",
+            "PREFECT_API_URL, the address of one that all of them reach",
             "start one with make cluster, or with make prefect",
         )
     from flows.pipeline.evaluate.crew import Crew

@@ -23,6 +23,7 @@ from flows.adapters.completions.stores.records import (
 )
 from flows.common.blobs import Mirror
 from flows.common.errors import StoreError
+from flows.common.files import to_write_there
 from flows.schema.completion import Completion, Request
 
 _Decoded = TypeVar("_Decoded")
@@ -166,7 +167,7 @@ class CompletionStore:
             raise StoreError(
                 self.folder,
                 f"can't be written: {error.strerror}",
-                remedy="fix the permissions of the folder or free disk space; nothing was paid for",
+                remedy=f"{to_write_there(error)}; nothing was paid for",
             ) from error
         if free < MIN_FREE_BYTES:
             raise StoreError(
