@@ -2,7 +2,7 @@
 
 Not part of the test run, as the others need environments of their own:
 
-    python tests/benchmarks/readers_compare.py --python /path/to/env/bin/python --python ...
+    .venv/bin/python tests/benchmarks/readers_compare.py --python /path/to/env/bin/python --python ...
 
 Each converter runs in the first of the given interpreters that has it; one that none has is left out.
 The tables are printed in Markdown, as flows/readers/README.md shows them. With `--recall FOLDER` it prints
