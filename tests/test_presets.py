@@ -4,12 +4,9 @@ Every effort that a preset lists is sent, and must arrive as it was written: not
 another one.
 """
 
-import asyncio
-import http.server
 import importlib.metadata
 import json
 import re
-import threading
 from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
@@ -17,15 +14,14 @@ from pathlib import Path
 import pytest
 
 from flows.adapters.completions.faults import Fault, FaultKind
-from flows.adapters.completions.senders.send_litellm import LiteLLMSender
 from flows.adapters.config.compose import compose_points
 from flows.adapters.config.described import options
 from flows.schema import settings as schema
-from flows.schema.call import build_call
 from flows.schema.completion import Image, Message
 from flows.schema.scenario import Evidence, Item, Severity, Step, Tier
-from flows.schema.settings import Effort, JudgeKind, RunnerSettings, Transport, Writer
+from flows.schema.settings import Effort, JudgeKind, Transport, Writer
 from flows.stages.judge import build_requests
+from tests.support.preset_endpoint import Endpoint, effort_in, limit_in, request_of
 
 # litellm's own use of pydantic warns, and litellm turns a warning that is an error into a broken reply.
 pytestmark = [
@@ -59,18 +55,6 @@ REPORTS_ONLY = ("absent", "corrupt")  # they hand in a file, or none
 SERVERS = ("local_server", "vllm", "ollama", "llama_cpp", "local_gguf")
 NAMED = [name for name in MODELS if name not in {*EXAMPLES, *ANY, *SERVERS}]
 
-RUNNER = RunnerSettings(
-    concurrency=4,
-    requests_per_minute=None,
-    tokens_per_minute=None,
-    max_attempts=1,
-    connect_timeout_s=5,
-    idle_timeout_s=20,
-    total_timeout_s=30,
-    backoff_s=1,
-    backoff_max_s=1,
-)
-
 
 def override(axis, name):
     """What composes the preset, with what it can't do without."""
@@ -96,51 +80,6 @@ def presets():
     return models, judges
 
 
-class Endpoint:
-    """Refuses everything with a 400, and keeps what was sent."""
-
-    def __init__(self):
-        bodies = self.bodies = []
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                reply = b'{"error": {"message": "scripted", "type": "invalid_request_error"}}'
-                self.send_response(400)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(reply)))
-                self.end_headers()
-                self.wfile.write(reply)
-
-            def log_message(self, *_):
-                pass
-
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
-        self.base = f"http://127.0.0.1:{self._server.server_port}"
-
-    def arrived(self, request):
-        """The body that arrives for a request; a Fault where litellm sends none."""
-        self.bodies.clear()
-        with pytest.raises(Fault) as fault:
-            asyncio.run(_send(replace(request, api_base=self.base)))
-        return self.bodies[0] if self.bodies else fault.value
-
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-async def _send(request):
-    sender = LiteLLMSender(RUNNER)
-    try:
-        await sender.send(request, "a-key-of-nobody")
-    finally:
-        await sender.aclose()
-
-
 @pytest.fixture(scope="module")
 def endpoint():
     with pytest.MonkeyPatch.context() as environment:
@@ -151,38 +90,6 @@ def endpoint():
         server = Endpoint()
         yield server
         server.close()
-
-
-def effort_in(body):
-    """The effort in a request, wherever its provider has it; None where there is none."""
-    further = body.get("additionalModelRequestFields", {})
-    thinking = body.get("generationConfig", {}).get("thinkingConfig", {})
-    found = [
-        body.get("reasoning_effort"),
-        body.get("output_config", {}).get("effort"),
-        thinking.get("thinkingLevel"),
-        further.get("reasoningConfig", {}).get("maxReasoningEffort"),
-        "none" if body.get("thinking") == {"type": "disabled"} else None,
-    ]
-    given = [value for value in found if value is not None]
-    assert len(given) < 2
-    return given[0] if given else None
-
-
-def limit_in(body):
-    """The output limit in a request."""
-    found = [
-        body.get("max_tokens"),
-        body.get("max_completion_tokens"),
-        body.get("generationConfig", {}).get("max_output_tokens"),
-        body.get("inferenceConfig", {}).get("maxTokens"),
-    ]
-    return [value for value in found if value is not None]
-
-
-def request_of(model, effort, **further):
-    model = replace(model, parameters={**model.parameters, **further})
-    return build_call(model, effort, [Message("user", "hello")], 1, output_tokens=5000)
 
 
 def by_litellm(models):

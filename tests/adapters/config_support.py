@@ -6,6 +6,8 @@ from flows.adapters.config.compose import compose_points
 from flows.common.errors import StaffbenchError
 from flows.schema.condition import judge_of
 
+REMOTE = ["model=openai_compatible", "model.name=a/b", "model.api_base=http://127.0.0.1:9/v1"]
+
 
 def one(project, *overrides):
     (point,) = compose_points(project, list(overrides), multirun=False)

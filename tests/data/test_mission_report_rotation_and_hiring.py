@@ -1,51 +1,30 @@
 """The tasks sb-aar-04 and sb-psr-01 hold together: trees, sources, figures, traps and expert's reports."""
 
 import datetime as dt
-import json
 import math
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import docx
 import openpyxl
 import pdfplumber
 import pytest
-import yaml
 
 from flows.readers import read_document
 from flows.schema.document import BlockKind
 from flows.stages.truncate import count_words
+from tests.support.report_tasks import W, build_check, golden, rubric, source, squeeze, text, tree
 
-FOLDER = Path(__file__).parents[2] / "data" / "mission_report"
 AAR, PSR = "sb-aar-04", "sb-psr-01"
 BUMPER = re.compile(r"\b[BE]\d\d\b")
 # criteria, penalties, positive points, penalty points, source files, words
 ORDERED = {AAR: (27, 3, 44, -5, 9, 1500), PSR: (13, 2, 24, -3, 7, 350)}
-W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-
-
-def squeeze(text):
-    return re.sub(r"\s+", " ", text)
-
-
-def tree(task_id):
-    return FOLDER / "tasks" / task_id
 
 
 def attachments(task_id):
     return tree(task_id) / "steps" / "answer" / "workdir" / "attachments"
-
-
-def golden(task_id):
-    return tree(task_id) / "tests" / "golden" / "report.docx"
-
-
-def rubric(task_id):
-    return json.loads((tree(task_id) / "tests/fixtures/rubric.json").read_text(encoding="utf-8"))["criteria"]
 
 
 def book(task_id, name, sheet, first_row):
@@ -55,7 +34,7 @@ def book(task_id, name, sheet, first_row):
 
 
 def report(task_id):
-    return squeeze(read_document(golden(task_id)).text)
+    return text(golden(task_id))
 
 
 both = pytest.mark.parametrize("task_id", [AAR, PSR])
@@ -63,9 +42,7 @@ both = pytest.mark.parametrize("task_id", [AAR, PSR])
 
 @both
 def test_committed_tree_matches_its_sources(task_id):
-    command = [sys.executable, str(FOLDER / "build_tasks.py"), "--check", task_id]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, f"{task_id}: the tree matches its sources\n")
+    assert build_check(task_id) == (0, f"{task_id}: the tree matches its sources\n")
 
 
 @both
@@ -87,9 +64,9 @@ def test_rubric_has_the_ordered_criteria_penalties_and_points(task_id):
 def test_every_criterion_rests_on_a_line_that_stands_in_its_file(task_id):
     names = sorted(path.name for path in attachments(task_id).iterdir())
     assert len(names) == ORDERED[task_id][4]
-    texts = {name: squeeze(read_document(attachments(task_id) / name).text) for name in names}
+    texts = {name: text(attachments(task_id) / name) for name in names}
     texts["prompt"] = squeeze((tree(task_id) / "instruction.md").read_text(encoding="utf-8"))
-    sources = yaml.safe_load((FOLDER / "sources" / task_id / "rubric.yaml").read_text(encoding="utf-8"))
+    sources = source(task_id, "rubric")
     missing = [
         (entry["criterion_id"], place["file"], place["line"])
         for entry in sources

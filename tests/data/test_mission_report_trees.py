@@ -1,4 +1,4 @@
-"""The trees of sb-war-02, sb-war-08 and sb-aar-01: files, counts, evidence, reports, oracle, verifier."""
+"""The trees of sb-war-02, sb-war-08 and sb-aar-01, file by file; what all ten tasks have in common."""
 
 import base64
 import json
@@ -8,19 +8,15 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import docx
 import pdfplumber
 import pytest
-import yaml
 
 from flows.pipeline.inputs.submission_check import check_report
-from flows.readers import read_document
+from tests.support.report_tasks import FOLDER, W, golden, rubric, source, squeeze, text, tree
 
-FOLDER = Path(__file__).parents[2] / "data" / "mission_report"
 TRIP, GUNNERY, EXERCISE = "sb-war-02", "sb-war-08", "sb-aar-01"
-W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 # title, family, setting, reader, length limit as the specification's table gives them; then counts:
 # source files, criteria, penalties, positive points, penalty points
 ORDERED = {
@@ -52,32 +48,12 @@ ORDERED = {
 every_task = pytest.mark.parametrize("task_id", ORDERED)
 
 
-def tree(task_id):
-    return FOLDER / "tasks" / task_id
-
-
 def attachments(task_id):
     return tree(task_id) / "steps" / "answer" / "workdir" / "attachments"
 
 
-def golden(task_id):
-    return tree(task_id) / "tests" / "golden" / "report.docx"
-
-
-def rubric(task_id):
-    return json.loads((tree(task_id) / "tests/fixtures/rubric.json").read_text(encoding="utf-8"))["criteria"]
-
-
 def config(task_id):
     return json.loads((tree(task_id) / "tests/fixtures/config.json").read_text(encoding="utf-8"))
-
-
-def squeeze(text):
-    return re.sub(r"\s+", " ", text)
-
-
-def text(path):
-    return squeeze(read_document(path).text)
 
 
 def build(folder, *arguments):
@@ -189,11 +165,35 @@ def test_the_five_tasks_with_published_ids_have_the_published_points():
     assert (len(required), sum(required), len(penalties), sum(penalties)) == (83, 155, 14, -20)
 
 
+def test_ten_tasks_over_six_families():
+    families = {}
+    for task in FOLDER.glob("tasks/*/task.toml"):
+        facts = tomllib.loads(task.read_text(encoding="utf-8"))["metadata"]
+        families.setdefault(facts["report_family"], []).append(facts["task_id"])
+    assert {family: len(tasks) for family, tasks in families.items()} == {
+        "Weekly activity reports": 2,
+        "After-action reports": 2,
+        "Program status reports": 2,
+        "Performance and accomplishment reports": 2,
+        "Situation reports": 1,
+        "Inspection reports": 1,
+    }
+
+
+def test_no_expert_writes_contractions():
+    found = {}
+    for path in FOLDER.glob("tasks/*/tests/golden/report.docx"):
+        words = re.findall(r"\b\w+(?:n['\u2019]t|['\u2019](?:re|ve|ll|d))\b|\b[Ii]t['\u2019]s\b", text(path))
+        found[path.parents[2].name] = words
+    assert len(found) == 10
+    assert {task_id: words for task_id, words in found.items() if words} == {}
+
+
 @every_task
 def test_every_criterion_rests_on_a_line_of_a_named_file(task_id):
     texts = {path.name: text(path) for path in attachments(task_id).iterdir()}
     texts["prompt"] = squeeze(config(task_id)["prompt"])
-    sources = yaml.safe_load((FOLDER / "sources" / task_id / "rubric.yaml").read_text(encoding="utf-8"))
+    sources = source(task_id, "rubric")
     places = [(entry["criterion_id"], place) for entry in sources for place in entry["source"]]
     assert {place["file"] for _, place in places} <= texts.keys()
     lost = [(name, place) for name, place in places if squeeze(place["line"]) not in texts[place["file"]]]
@@ -236,9 +236,7 @@ def test_report_fills_the_template(task_id):
 
 @every_task
 def test_report_keeps_its_limit_of_words(task_id):
-    limits = yaml.safe_load((FOLDER / "sources" / task_id / "task.yaml").read_text(encoding="utf-8"))[
-        "limits"
-    ]
+    limits = source(task_id, "task")["limits"]
     words = check_report(golden(task_id)).words.counted
     assert words == {TRIP: 186, GUNNERY: 138, EXERCISE: 453}[task_id]
     assert words <= limits.get("words", 500)

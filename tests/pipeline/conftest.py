@@ -38,3 +38,14 @@ def bench(tmp_path, project, prefect_environment):
 def endpoint():
     with ScriptedServer(answer) as server:
         yield server
+
+
+@pytest.fixture
+def prefect_home(tmp_path, monkeypatch):
+    """A folder for a server of this test's own, and nothing set that would name another."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("PREFECT_HOME", str(home))
+    monkeypatch.setenv("PREFECT_API_URL", "")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.setenv(name, "")
+    return home

@@ -6,7 +6,7 @@ from flows.common.errors import ConfigError
 from flows.pipeline.commands.report import note_unused
 from flows.pipeline.results.pages.comparison import difference_text, pair
 from flows.stages.aggregate import Difference
-from tests.pipeline.test_true_notes import Brief, everywhere, graded
+from tests.pipeline.graded_support import Brief, everywhere, graded
 
 
 def row(name, judge="offline"):

@@ -1,6 +1,5 @@
 """Jobs of exported MA-Bench scenarios: their briefs, verdicts and unclamped rewards, by benchmark."""
 
-import functools
 import json
 import shutil
 
@@ -10,114 +9,27 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.harbor_jobs import read_job
 from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
-from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, read_table, table_files
-from flows.common.errors import StaffbenchError
+from flows.adapters.tables import table_files
 from flows.pipeline.commands.report import report as write_report
-from flows.pipeline.harbor.export import export
 from flows.pipeline.harbor.jobs.imported import import_job
 from flows.pipeline.harbor.jobs.summary import summarize
-from flows.pipeline.harbor.verify import verify
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.pipeline.results.stored import load_graded, load_scenarios
 from flows.schema.harbor import HarborError
 from flows.schema.settings import ProtocolName
-from flows.schema.verdict import Verdict, VerdictStatus
 from flows.stages.notes import notes
 from flows.stages.table import to_markdown
-from tests.support.bench import write_scenario
-from tests.support.harbor_trees import PLAIN, STEPS, copy_job, edit, make_brief
+from tests.pipeline.brief_jobs import STRONG, Jobs, change_judgments, verifying
+from tests.support.harbor_trees import PLAIN, STEPS, cells, copy_job, make_brief
 
-STRONG = "The relief column has 412 soldiers. The bridge at Kerrin carries at most 30 tonnes."
 CAPPED = "The relief column has 412 soldiers. The bridge at Kerrin"  # ten of its fifteen words
 # The strength weighs 9, the bridge 5.5, and to call the cholera confirmed -9.
 BRIDGE_MISSED, ALL_WRONG = 9 / 14.5, -9 / 14.5
 
 
-def judge(**outcomes):
-    """Passes everything but what `outcomes` say; None stands for no verdict."""
-
-    async def grade(project, point, scenario, brief, report):
-        return [
-            Verdict(
-                scenario.scenario_id,
-                1,
-                item.item_id,
-                VerdictStatus.refused if outcomes.get(item.item_id, True) is None else VerdictStatus.graded,
-                outcomes.get(item.item_id, True),
-                reason=f"of {item.item_id}",
-            )
-            for item in scenario.items
-        ]
-
-    return grade
-
-
-def write_scenarios(folder):
-    for name, strength in (("alder", 412), ("birch", 730)):
-        write_scenario(folder, name, strength)
-
-
 @pytest.fixture(scope="module")
 def verified(project, tmp_path_factory):
-    """What our verifier leaves on a brief, at a cap of ten words, by a judge that says `outcomes`."""
-    folder = tmp_path_factory.mktemp("verified")
-    write_scenarios(folder / "data")
-    words = [f"benchmark.data={folder / 'data'}", "benchmark.name=ma_bench", "word_cap=10"]
-    export(project, words, folder / "out", install=None, screen=Screen())
-
-    @functools.cache
-    def make(task, brief, outcomes):
-        own = folder / f"{make.cache_info().misses}"
-        own.mkdir()
-        if brief is not None:
-            (own / "brief.md").write_text(brief)
-        tests = folder / "out" / task / "tests"
-        verify([], own / "brief.md", tests, own / "logs", Screen(), grade=judge(**dict(outcomes)))
-        return own / "logs"
-
-    return lambda task, brief, outcomes: make(task, brief, tuple(outcomes.items()))
-
-
-class Jobs:
-    """Makes jobs of the scenarios alder and birch."""
-
-    def __init__(self, project, folder, verified):
-        self.project, self.folder, self.verified = project, folder, verified
-        write_scenarios(folder / "data")
-        self.overrides = [
-            f"benchmark.data={folder / 'data'}",
-            "benchmark.name=ma_bench",
-            f"results={folder / 'results'}",
-        ]
-
-    def attempts(self, job, trials, task, attempts):
-        """Turn trials into attempts: the brief, and what the judge says; None for no verifier."""
-        for trial, (brief, outcomes) in zip(trials, attempts, strict=True):
-            left = None if outcomes is None else self.verified(task, brief, outcomes)
-            make_brief(job / trial, task, brief, left)
-
-    def job(self, version):
-        """Four attempts at each: one is missing, one is empty, one has no verdict, one no verifier."""
-        job = copy_job(version, self.folder / "jobs")
-        wrong = dict.fromkeys(("strength", "bridge", "cholera"), False)
-        alder = [(STRONG, {}), ("Cholera is confirmed.", wrong), (None, {}), (STRONG, {"bridge": None})]
-        birch = [(STRONG, {"bridge": False}), ("***\n", {}), ("Of birch.", wrong), (STRONG, None)]
-        self.attempts(job, STEPS[version], "alder", alder)
-        self.attempts(job, PLAIN[version], "birch", birch)
-        return job
-
-    def imported(self, job, code=4):
-        """The tables of each benchmark: kind to (rows, about) of each file."""
-        assert import_job(self.project, self.overrides, job, Screen()) == code
-        schemas = {"briefs": BRIEFS, "verdicts": VERDICTS, "scores": SCORES}
-        return {
-            folder.name: {
-                kind: [read_table(path, schema) for path in table_files(folder / kind)]
-                for kind, schema in schemas.items()
-            }
-            for folder in sorted((self.folder / "results").iterdir())
-            if folder.name not in (".lock", "renders", "reports") and not folder.name.startswith(".")
-        }
+    return verifying(project, tmp_path_factory.mktemp("verified"))
 
 
 @pytest.fixture
@@ -230,10 +142,6 @@ def test_the_leaderboard_takes_them_unclamped(jobs, tmp_path, capsys):
     )
 
 
-def cells(line):
-    return [cell.strip() for cell in line.strip("│\n ").split("│")]
-
-
 @versions
 def test_the_summary_shows_rewards_below_zero(jobs, version, capsys):
     job = jobs.job(version)
@@ -281,8 +189,7 @@ def test_a_job_of_two_benchmarks_is_taken_apart(jobs, capsys):
 
 def test_one_scenario_under_two_caps_is_two_conditions(jobs):
     job = jobs.job("0.26.0")
-    trial = job / STEPS["0.26.0"][0] / "steps/answer/verifier/judgment.json"
-    edit(trial, lambda judgment: judgment.update(word_cap=None))
+    change_judgments(job, STEPS["0.26.0"][:1], word_cap=None)
     briefs = jobs.imported(job)["ma_bench"]["briefs"]
     found = {
         about["condition"]["word_cap"]: [(r["scenario_id"], r["seed"]) for r in rows]
@@ -346,9 +253,7 @@ def test_a_job_whose_verifier_never_ran_is_told_by_its_files(jobs, capsys):
 @pytest.mark.parametrize("name", ["../../elsewhere", "/etc", ".cache", "a/b", ""])
 def test_a_benchmark_that_is_no_plain_name_is_not_followed(jobs, name):
     job = jobs.job("0.26.0")
-    for trial in STEPS["0.26.0"]:
-        path = job / trial / "steps/answer/verifier/judgment.json"
-        edit(path, lambda judgment: judgment.update(benchmark=name, scenario_id=name))
+    change_judgments(job, STEPS["0.26.0"], benchmark=name, scenario_id=name)
     found = read_job(job)
     assert {each.origin.benchmark for each in found.trials} == {"ma_bench"}
     assert {trial.task for trial in found.trials} == {"alder", "birch"}
@@ -358,8 +263,7 @@ def test_a_benchmark_that_is_no_plain_name_is_not_followed(jobs, name):
 
 def test_a_folder_of_something_else_is_not_taken_for_a_benchmark(jobs):
     job = jobs.job("0.26.0")
-    path = job / STEPS["0.26.0"][0] / "steps/answer/verifier/judgment.json"
-    edit(path, lambda judgment: judgment.update(benchmark="completions"))
+    change_judgments(job, STEPS["0.26.0"][:1], benchmark="completions")
     (jobs.folder / "results/completions").mkdir(parents=True)
     with pytest.raises(HarborError, match="completions: not a benchmark's results"):
         import_job(jobs.project, jobs.overrides, job, Screen())
@@ -376,12 +280,8 @@ def test_a_clone_whose_results_nobody_has_pulled_takes_a_job(jobs):
 
 def test_a_judge_of_the_writers_own_model_is_told(jobs):
     job = jobs.job("0.26.0")
-    for trial in STEPS["0.26.0"]:
-        path = job / trial / "steps/answer/verifier/judgment.json"
-        edit(path, lambda judgment: judgment.update(judge_names=["other/model-1"], stand_in=False))
-    for trial in PLAIN["0.26.0"][:3]:
-        path = job / trial / "verifier/judgment.json"
-        edit(path, lambda judgment: judgment.update(stand_in=False))
+    change_judgments(job, STEPS["0.26.0"], judge_names=["other/model-1"], stand_in=False)
+    change_judgments(job, PLAIN["0.26.0"][:3], stand_in=False)
     ((_, about),) = jobs.imported(job)["ma_bench"]["verdicts"]
     assert about["self_judged"] is True
     assert about["judge"]["is_stand_in"] is False
@@ -395,8 +295,3 @@ def test_importing_again_writes_the_same_bytes(jobs):
         return {path.name: path.read_bytes() for path in table_files(jobs.folder / "results")}
 
     assert contents() == contents()
-
-
-def test_a_fault_of_the_project_is_told_before_anything_is_read(jobs):
-    with pytest.raises(StaffbenchError, match="no_such_key"):
-        import_job(jobs.project, ["no_such_key=1"], jobs.folder / "nowhere", Screen())

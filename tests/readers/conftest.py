@@ -2,11 +2,13 @@
 
 import functools
 import importlib.util
+import io
 from pathlib import Path
 
 import pytest
 
 from flows.readers import read_document
+from tests.readers.drawn_support import HEIGHT, WIDTH
 from tests.support.workbook import written
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "documents"
@@ -69,3 +71,23 @@ def word(build, tmp_path):
 def excel(tmp_path):
     """Read a workbook with one sheet `S`; see `written`."""
     return functools.partial(written, tmp_path / "made.xlsx")
+
+
+@pytest.fixture
+def drawn(tmp_path):
+    """Read a PDF file whose pages are drawn by these functions; lengths count from the top."""
+    from reportlab.pdfgen.canvas import Canvas
+
+    def read(*draws):
+        target = io.BytesIO()
+        canvas = Canvas(target, pagesize=(WIDTH, HEIGHT), bottomup=0, invariant=1)
+        for draw in draws:
+            canvas.setFont("Helvetica", 10)
+            draw(canvas)
+            canvas.showPage()
+        canvas.save()
+        path = tmp_path / "drawn.pdf"
+        path.write_bytes(target.getvalue())
+        return read_document(path)
+
+    return read

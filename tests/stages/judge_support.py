@@ -6,6 +6,7 @@ from pathlib import Path
 
 import yaml
 
+from flows.schema.completion import Completion, CompletionStatus, Usage
 from flows.schema.scenario import Evidence, Item, Severity, Step, Tier
 from flows.schema.settings import (
     Effort,
@@ -93,3 +94,14 @@ def failed(*entries, items=3):
 
 def prompt_of(call):
     return "\n".join(message.content for message in call.request.messages)
+
+
+def completion(text, status=CompletionStatus.complete, detail=""):
+    return Completion("k", status, text, "stop", "judge-01", Usage(), None, (), detail=detail)
+
+
+def entry(item_id, mode="omission", reason="not there"):
+    return {"id": item_id, "mode": mode, "reason": reason}
+
+
+GOOD = failed(entry("R1"))

@@ -101,3 +101,8 @@ def trial(job, name):
     return next(t for t in found.trials if t.name == name), "\n".join(
         f"{damage.where}: {damage.detail}" for damage in found.damage
     )
+
+
+def cells(line):
+    """The cells of a table's row on the screen."""
+    return [cell.strip() for cell in line.strip("│\n ").split("│")]

@@ -194,3 +194,12 @@ def a_stored(folder, *prompts):
 
 def an_answer(call):
     return Say(f"answer to {call.prompt}", delay_s=0.02)
+
+
+def in_turn(*answers):
+    """A script: the first answer to the first call, and so on; the last one from then on."""
+    return lambda call: answers[min(call.number, len(answers)) - 1]
+
+
+def outcomes(completion):
+    return [attempt.outcome for attempt in completion.attempts]
