@@ -44,13 +44,14 @@ smoke: $(LOCAL)  ## the whole pipeline with it, on one tiny scenario; no result
 	$(BIN)/staffbench run benchmark=smoke model=strong judge=smollm2 seeds=1 || test $$? -eq 4
 
 test: $(STAMP)  ## the test suite; one layer of it: ARGS=tests/stages
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=20 -m "not slow" $(ARGS)
+	@# In the order of the files: by itself xdist starts those with few tests last, and the longest are among them.
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=20 -m "not slow" $(ARGS)
 
 slow: $(STAMP)  ## the tests that take minutes
 	$(BIN)/python -m pytest -q -m slow $(ARGS)
 
 coverage: $(STAMP)  ## the test suite, and how much of flows/ it runs
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" --cov=flows --cov-report=term:skip-covered $(ARGS)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow" --cov=flows --cov-report=term:skip-covered $(ARGS)
 
 check: $(STAMP)  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -21,6 +21,8 @@ def test_the_beginning_of_a_name_is_enough_where_it_fits_one():
     assert pair(GRADED, "a-default-3000-v0/offline", "a-default-500-v0") == (GRADED[0], GRADED[1])
     with pytest.raises(ConfigError, match="a-default-30: no such condition"):  # not up to a hyphen
         pair(GRADED, "a-default-30", "ab")
+    with pytest.raises(ConfigError, match="no two conditions"):
+        pair(GRADED, "a-default-500", "a-default-500")
 
 
 def test_two_conditions_that_no_judge_shares_are_said_to_be_that():

@@ -54,7 +54,7 @@ def fault(folder, limits=ROOM):
     ("limits", "said"),
     [
         # Long enough for a slow machine to start the process that reads, which counts too.
-        (Limits(seconds=15), "reading it takes over 15 seconds"),
+        pytest.param(Limits(seconds=15), "reading it takes over 15 seconds", marks=pytest.mark.slow),
         (SMALL, "reading it takes over 64 MB of memory"),
     ],
 )
