@@ -80,10 +80,10 @@ prefect: $(STAMP)  ## keep Prefect's server and page running
 	PREFECT_HOME=$(CURDIR)/.prefect PREFECT_SERVER_ANALYTICS_ENABLED=false $(BIN)/prefect server start
 
 cluster: $(STAMP)  ## PostgreSQL, Prefect on it, a Dask scheduler, two workers
-	$(BIN)/python -m tests.support.cluster start $(ARGS)
+	@$(BIN)/python -m tests.support.cluster start $(ARGS)
 
 cluster-stop: $(STAMP)  ## end what make cluster started
-	$(BIN)/python -m tests.support.cluster stop
+	@$(BIN)/python -m tests.support.cluster stop
 
 track: $(STAMP)  ## put results of runs made outside DVC under its control
 	$(BIN)/staffbench track benchmark=$(benchmark)

@@ -10,7 +10,7 @@ from flows.schema.settings import Writer
 
 _STAND_IN = "a deterministic stand-in, no judge to publish with"
 _COPIED = "A score marked † is of sentences copied from the packet, which the stand-in takes for statements."
-_MOST = 150  # characters of a note on a terminal
+_MOST = 220  # characters of a note on a terminal
 
 
 def notes(board: Leaderboard) -> list[str]:

@@ -225,11 +225,16 @@ def main() -> None:
     state = folder / "cluster.json"
     if state.exists():
         cluster.pids = {name: tuple(pid) for name, pid in json.loads(state.read_text())["pids"].items()}
+    running = [part for part in PARTS if cluster._processes(part)]
     if options.what == "stop":
+        sys.stdout.write(f"Ending {', '.join(running)}\n" if running else "Nothing of it runs.\n")
+        sys.stdout.flush()
         cluster.stop()
         return
-    if any(cluster._processes(part) for part in PARTS):
-        raise SystemExit("The cluster runs; make cluster-stop ends it.")
+    if running:
+        known = json.loads(state.read_text())
+        show(known["api_url"], known["scheduler"], folder)
+        raise SystemExit("It runs already; make cluster-stop ends it.")
     for name, port in (("prefect", options.prefect_port), ("dask", options.dask_port)):
         if is_taken(port):  # else what listens there would be taken for ours
             raise SystemExit(f"Port {port} is taken. Another one: make cluster ARGS='--{name}-port ...'")
@@ -244,11 +249,16 @@ def main() -> None:
         if isinstance(error, KeyboardInterrupt):
             raise SystemExit(130) from None
         raise
+    show(cluster.api_url, cluster.scheduler, folder)
+
+
+def show(api_url: str, scheduler: str, folder: Path) -> None:
     sys.stdout.write(
-        f"Prefect's page: {cluster.api_url.removesuffix('/api')}    logs: {folder}\n"
-        f"export PREFECT_API_URL={cluster.api_url}\n"
-        f"staffbench run ... runner=dask runner.scheduler={cluster.scheduler}\n"
+        f"Prefect's page: {api_url.removesuffix('/api')}    logs: {folder}\n"
+        f"export PREFECT_API_URL={api_url}\n"
+        f"staffbench run ... runner=dask runner.scheduler={scheduler}\n"
     )
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -97,6 +97,8 @@ class Crew:
 
         from flows.pipeline.orchestration.flow_runs import flow_run_here
 
+        if context.evaluations[0].settings.runner.scheduler is not None:
+            self.screen.say(f"Connecting to Dask's scheduler at {self._scheduler}")  # may take half a minute
         try:
             dask: Any = await Dask(self._scheduler, asynchronous=True, set_as_default=False)
         except (OSError, TimeoutError) as error:

@@ -145,7 +145,7 @@ class Server:
         raise StaffbenchError(
             f"Prefect's server at {self.url}",
             "does not answer",
-            remedy="start it (make prefect, or prefect server start), or unset PREFECT_API_URL",
+            remedy="start it (make prefect, make cluster, or prefect server start), or unset PREFECT_API_URL",
         )
 
     def release(self, flow_run_id: str = "", task_runs: int = 0) -> None:
