@@ -257,8 +257,8 @@ class Budget:
             return BudgetReached(
                 f"budget.{name}={limit}",
                 shown,
-                remedy="resume with the same command and a higher budget; paid replies are stored; a lower "
-                "model.output_tokens lets more calls fit",
+                remedy="resume with the same command and a higher budget; paid replies are stored"
+                + ("" if name == "max_calls" else "; a lower model.output_tokens lets more calls fit"),
             )
         return None
 

@@ -21,7 +21,7 @@ import urllib.parse
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
-from flows.common.errors import ConfigError, Problems, ProviderError, StaffbenchError
+from flows.common.errors import ConfigError, Problems, ProviderError
 from flows.schema.settings import ModelSettings, Transport
 
 _PLACE = "[key]"
@@ -100,19 +100,23 @@ def check_keys(models: Iterable[ModelSettings]) -> None:
     """Check before a run that the keys and headers of `models` are set.
 
     Raises:
-        StaffbenchError: some are not set; each is named.
+        StaffbenchError: some are not set; each is named, with the models that need it.
     """
-    faults: list[StaffbenchError] = []
+    needed_by: dict[tuple[str, str, str], list[str]] = {}
     for model in models:
         for read in (read_key, read_headers):
             try:
                 read(model)
             except ProviderError as error:
-                faults.append(error)
+                needed_by.setdefault((error.found, error.expected, error.remedy), []).append(model.label)
         if model.transport is Transport.litellm and model.api_key_env is None:
             _names.update(name for name in os.environ if _FOUND_BY_LITELLM.search(name))
+    faults = [
+        ProviderError(f"model {' and '.join(dict.fromkeys(labels))}", *fault)
+        for fault, labels in needed_by.items()
+    ]
     if faults:
-        raise faults[0] if len({str(fault) for fault in faults}) == 1 else Problems.of("keys", faults)
+        raise faults[0] if len(faults) == 1 else Problems.of("keys", faults)
 
 
 def check_no_secret(where: str, settings: object) -> None:

@@ -1,6 +1,7 @@
 import base64
 import json
 import urllib.parse
+from dataclasses import replace
 
 import pytest
 
@@ -39,6 +40,16 @@ def test_a_missing_key_names_its_variable(model, monkeypatch, value):
         monkeypatch.setenv("SCRIPTED_KEY", value)
     with pytest.raises(ProviderError, match="the environment variable SCRIPTED_KEY is not set"):
         check_keys([model])
+
+
+def test_models_that_need_one_variable_are_named_together(model, monkeypatch):
+    monkeypatch.delenv("SCRIPTED_KEY", raising=False)
+    with pytest.raises(ProviderError) as caught:
+        check_keys([model, replace(model, label="the-judge"), model])
+    assert caught.value.where == f"model {model.label} and the-judge"
+    with pytest.raises(Problems) as several:
+        check_keys([model, replace(model, label="the-judge", api_key_env="OTHER_KEY")])
+    assert len(several.value.lines) == 2
 
 
 def test_a_newline_at_the_end_of_a_key_is_no_part_of_it(model, monkeypatch):

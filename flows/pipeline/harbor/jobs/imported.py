@@ -65,6 +65,10 @@ def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Scree
     for part in parts:
         show_part(part, screen)
     screen.note("Written: " + ", ".join(display_path(path) for path in written))
+    for name in dict.fromkeys(part.origin.benchmark for part in parts):
+        screen.note(f"The leaderboard with them: staffbench report benchmark={name}")
+    if unscored:
+        screen.fault("Some attempts have no score: see those without one in the table above.")
     return show_damage(found, screen) or (4 if unscored else 0)
 
 

@@ -61,7 +61,7 @@ def score_row(attempt: AttemptScore, verdicts: Sequence[Verdict], low: float | N
     penalties = {v.criterion_id for v in attempt.trial.criteria if v.is_penalty}
     passed = {verdict.item_id for verdict in verdicts if verdict.passed}
     n_required = len(graded - penalties)
-    unjudged = bool(penalties) and not penalties & graded
+    judged_penalties = penalties & graded
     statuses = [verdict.status for verdict in verdicts]
     return BriefScore(
         scenario_id=attempt.trial.task,
@@ -72,7 +72,7 @@ def score_row(attempt: AttemptScore, verdicts: Sequence[Verdict], low: float | N
         score_high=1.0 if score is None else score,
         correct=len(passed) / len(graded) if is_complete else None,
         passed=len(passed - penalties) / n_required if is_complete and n_required else None,
-        wrong=len(penalties & graded - passed) if is_complete and not unjudged else None,
+        wrong=len(judged_penalties - passed) if is_complete and judged_penalties else None,
         n_items=len(verdicts),
         n_graded=len(graded),
         n_refused=statuses.count(VerdictStatus.refused),
