@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from flows.common.text import plural
 
 _COMMANDS = frozenset({"staffbench", "make", "dvc", "git", "pip", "prefect", "mlflow", "harbor", "ollama"})
@@ -93,7 +95,7 @@ class Problems(StaffbenchError):  # noqa: N818 -- a list of errors
     lines: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, where: object, problems: list[StaffbenchError]) -> Problems:
+    def of(cls, where: object, problems: Sequence[StaffbenchError]) -> Problems:
         """Join `problems` into one error about `where`; nested lists are flattened."""
         lines: list[str] = []
         for problem in problems:
