@@ -154,6 +154,7 @@ def server(tmp_path, monkeypatch):
     process.wait()
 
 
+@pytest.mark.slow
 def test_a_server_gets_all_that_the_own_store_gets(tmp_path, server):
     assert logged(tmp_path, record()) == (1, [])
     assert logged(tmp_path, record()) == (0, [])

@@ -32,6 +32,10 @@ def packets(
     if places and show is None:
         raise ConfigError("--places", "no packet to show", "--show SCENARIO")
     settings = compose_points(project, overrides, multirun=False)[0].settings
+    benchmark = settings.benchmark
+    known = kind_of(benchmark).scenario_ids(project, benchmark, benchmark.scenarios)
+    if show is not None and show not in known:  # before documents are read, which takes a while
+        raise ConfigError("--show", f"no packet of {show!r}", "one of " + ", ".join(known))
     built, problems = load_packets(project, settings, screen)
     rows = [("scenario", "documents", "blocks", "characters", "notices")]
     for _, packet in built:
@@ -41,9 +45,8 @@ def packets(
         rows.append((packet.scenario_id, count, f"{blocks:,}", f"{len(packet.text):,}", str(notices)))
     if show is not None:
         texts = {packet.scenario_id: placed_text(packet) if places else packet.text for _, packet in built}
-        if show not in texts:
-            raise ConfigError("--show", f"no packet of {show!r}", "one of " + ", ".join(texts))
-        screen.verbatim(texts[show])
+        if show in texts:
+            screen.verbatim(texts[show])
         return screen.failed(problems)
     screen.table(f"{settings.benchmark.name}: packets", rows)
     for _, packet in built:
