@@ -7,67 +7,22 @@ import statistics
 import pdfplumber
 import pytest
 
-from flows.adapters.pages import find_converter
-from tests.support.rendered import render_all
 from tests.support.report_tasks import (
-    FOLDER,
-    assert_form_filled,
     attachment,
-    build_check,
-    criterion_points,
     golden,
     lines,
-    ordered,
     sheet_rows,
     text,
-    unmarked,
-    unsupported,
     whole,
 )
 
 TASK = "sb-par-02"
 MANUAL = "03-distribution-performance-manual.pdf"
-# family, setting, length limit; source files, criteria, penalties, points, penalty points
-ORDERED = (
-    "Performance and accomplishment reports",
-    "Marine Corps",
-    "two pages, 650 words",
-    (12, 24, 4, 52, -10),
-)
 FORM = "01-performance-report-form.docx"
 
 
 def day(value):
     return dt.date.fromisoformat(value)
-
-
-def test_committed_tree_matches_its_sources():
-    assert build_check(TASK) == (0, f"{TASK}: the tree matches its sources\n")
-
-
-def test_family_setting_limit_counts_and_points():
-    assert ordered(TASK) == ORDERED
-    points = criterion_points(TASK)
-    assert {p for p in points if p > 0} == {1, 2, 3, 4}
-    assert {p for p in points if p < 0} == {-2, -3}
-
-
-def test_every_criterion_rests_on_a_line_of_a_named_file():
-    assert unsupported(TASK) == []
-
-
-def test_every_file_says_that_it_is_synthetic():
-    assert unmarked(TASK) == []
-
-
-def test_expert_fills_the_form_within_its_limit():
-    assert_form_filled(TASK, FORM)
-
-
-@pytest.mark.skipif(find_converter() is None, reason="pages are counted by LibreOffice")
-def test_reports_keep_their_limit_of_pages():
-    fair = FOLDER / "controls" / TASK / "fair.docx"
-    assert [pages.pages for pages in render_all([golden(TASK), fair])] == [2, 2]
 
 
 def test_manual_is_long_small_and_varied():

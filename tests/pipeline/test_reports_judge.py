@@ -13,19 +13,12 @@ from PIL import Image
 
 from flows.adapters.pages import Rendered, find_converter, render
 from flows.pipeline.native import renders
+from tests.pipeline.agent_judge_support import MINE, TEXT, hand_in
 from tests.support.plain_flow import run_here
-from tests.support.report_bench import PAGE, a_report, expert, project_here, with_memory
+from tests.support.report_bench import PAGE, expert, project_here, with_memory
 from tests.support.report_endpoint import CRITERION, judged, text_of, verdicts
 from tests.support.scripted_server import Say, ScriptedServer, Status
 
-TEXT = "Route Amber is closed until 21 May. A flood is the cause."
-MINE = [
-    "benchmark=mission_report",
-    "model=files",
-    "model.folder=mine",
-    "benchmark.scenarios=[memo-01]",
-    "seeds=1",
-]
 SHOWN = """\
 <criteria>
 <criterion id="C1" kind="requirement">
@@ -63,12 +56,6 @@ def here(tmp_path, project, monkeypatch):
 def judge():
     with ScriptedServer(lambda call: verdicts(call, "C2", "P1")) as server:
         yield server
-
-
-def hand_in(bench, text, number=1):
-    folder = bench.folder / "mine" / "memo-01"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{number}.docx").write_bytes(a_report(text))
 
 
 def found(bench, judge=""):
