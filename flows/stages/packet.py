@@ -17,6 +17,9 @@ PACKET_VERSION = "1"
 COPY = "copy the quote from the packet (staffbench packets --show)"
 """What to do about a quote that is not found."""
 
+MARGIN = " | "
+"""What separates the place of a block from its text."""
+
 _ELEMENTS = ("assignment", "packet", "document")  # elements of prompts that contain a document
 _ALIKE = 0.5  # share of a quote's words from which a place is named
 _SPACE = re.compile(r"\s+")
@@ -49,7 +52,7 @@ def placed_text(packet: Packet) -> str:
         width = max((len(block.place) for block in document.blocks), default=0)
         for block in document.blocks:
             text = fenced(block.text, *_ELEMENTS).split("\n")
-            lines += [f"{block.place if not n else '':{width}} | {line}" for n, line in enumerate(text)]
+            lines += [f"{block.place if not n else '':{width}}{MARGIN}{line}" for n, line in enumerate(text)]
             lines.append("")
     return "\n".join(lines).rstrip("\n")
 

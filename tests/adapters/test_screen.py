@@ -122,6 +122,8 @@ SHOW = "from flows.adapters.screen import Screen; s = Screen(); s.table('t', [('
 SHOW += "('some-long-name ' * 6, '0.5')]); s.note('a result ' * 20); s.say('a status ' * 20); "
 SHOW += "s.verbatim('x y ' * 60); s.hint('what it does, in many words, of which there are more than fit', "
 SHOW += "'staffbench do it now'); "
+SHOW += "s.with_margin('1. order.txt\\npage 3 | ' + 'word ' * 30, ' | '); "
+SHOW += "s.error('- bad: /a/path-of/many-parts/' + 'and-more/' * 20); "
 SHOW += "s.note('  /a/path-of/many-parts/' + 'and-more/' * 20); s.bullet('a note ' * 20)"
 
 
@@ -148,10 +150,14 @@ def test_a_real_terminal_gets_lines_of_its_width(columns):
     lines = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode()).splitlines()
     # What a person copies stays in one line: a text as it is, a path, a command.
     path = "  /a/path-of/many-parts/" + "and-more/" * 20
-    for copied in ("x y " * 60, path):
+    for copied in ("x y " * 60, path, path):  # one in an error
         assert copied in lines
         lines.remove(copied)
     assert columns - 20 < max(map(len, lines)) <= columns
+    beside = [line for line in lines if " | " in line]
+    assert len(beside) > 1
+    assert beside[0].startswith("page 3 | word")
+    assert all(re.fullmatch(r" {6} \| (word ?)+", line.rstrip()) for line in beside[1:])
     if columns < 100:
         assert "  staffbench do it now" in lines
     assert lines[-1].startswith("  ")  # the note's second line hangs below its first

@@ -23,6 +23,12 @@ from tests.support.scripted_server import ScriptedServer
 KEYS = ("scenario_id", "seed")
 
 
+def versions(what, scenarios, rows):
+    """The sentence on rows that were written from different versions of an input."""
+    again = "(run the old ones again to compare them)"
+    return f"Rows were written from different versions of the {what} of {scenarios} {again}: {rows}"
+
+
 def row(name, documents=None, assignments=None, prompt=None, *, judge="j", judge_digest="d", **more):
     """A row of one condition; by default on two scenarios, three seeds, and nothing that it was made from."""
     asked = more.pop("completion", None)
@@ -62,8 +68,8 @@ def test_documents_and_assignments_of_several_versions_are_named_with_their_rows
         row("strong"),  # a control, which reads nothing
     ]
     assert differences(graded) == (
-        "Rows are based on different versions of the documents of alder: A, B; C.",
-        "Rows are based on different versions of the assignment of alder: A; B, C.",
+        versions("documents", "alder", "A, B; C."),
+        versions("assignment", "alder", "A; B, C."),
     )
     assert differences(graded[::-1]) == differences(graded)
 
@@ -73,15 +79,13 @@ def test_scenarios_that_part_the_rows_in_one_way_share_a_note_and_a_long_list_is
     first, second = (dict.fromkeys(names, digest) for digest in "12")
     shown = ", ".join(names[:8])
     assert differences([row("A", first), row("B", second)]) == (
-        f"Rows are based on different versions of the documents of {shown}, 2 more: A; B.",
+        versions("documents", f"{shown}, 2 more", "A; B."),
     )
 
 
 def test_a_condition_in_two_versions_is_named_with_its_judges():
     graded = [row("A", {"alder": "1"}), row("A", {"alder": "2"}, judge="k"), row("B", {"alder": "2"})]
-    assert differences(graded) == (
-        "Rows are based on different versions of the documents of alder: A (j); A (k), B.",
-    )
+    assert differences(graded) == (versions("documents", "alder", "A (j); A (k), B."),)
 
 
 def test_one_prompt_with_two_texts_and_one_judge_with_two_digests_are_named():
@@ -159,8 +163,8 @@ def test_documents_that_were_edited_between_two_runs_are_named(here, endpoint):
     local(here, *writer, "model.label=b")
     a, b = sorted(one["condition"] for one in board(here)["rows"] if one["model"] in ("a", "b"))
     expected = [
-        f"Rows are based on different versions of the documents of alder: {a}; {b}.",
-        f"Rows are based on different versions of the assignment of alder: {a}; {b}.",
+        versions("documents", "alder", f"{a}; {b}."),
+        versions("assignment", "alder", f"{a}; {b}."),
     ]
     assert board(here)["differences"] == expected
     assert set(expected) < set(board(here)["notes"])
@@ -168,8 +172,8 @@ def test_documents_that_were_edited_between_two_runs_are_named(here, endpoint):
     local(here, *writer, "model.label=c", "prompt.system=Be brief.")
     (c,) = [one["condition"] for one in board(here)["rows"] if one["model"] == "c"]
     assert board(here)["differences"] == [
-        f"Rows are based on different versions of the documents of alder: {a}; {b}, {c}.",
-        f"Rows are based on different versions of the assignment of alder: {a}; {b}, {c}.",
+        versions("documents", "alder", f"{a}; {b}, {c}."),
+        versions("assignment", "alder", f"{a}; {b}, {c}."),
         f"Rows were written by different texts of prompt v0: {a}, {b}; {c}.",
     ]
 

@@ -90,8 +90,7 @@ class Screen:
 
     def error(self, text: str, style: str | None = None) -> None:
         """Write the error that ends a command; a terminal gets it wrapped between words."""
-        lines = wrapped(literal(text), self._err.width) if self._err.is_terminal else text.split("\n")
-        for line in lines:
+        for line in _fitted(self._err, text):
             self._err.write_line(line, style)
 
     def failed(self, problems: Sequence[StaffbenchError]) -> int:
@@ -118,6 +117,17 @@ class Screen:
     def verbatim(self, text: str) -> None:
         """Write a text as it is, such as a document or what a person copies."""
         self._out.write_line(text)
+
+    def with_margin(self, text: str, mark: str) -> None:
+        """Write lines, of which some have a margin that ends with `mark`; a terminal gets those wrapped."""
+        if not self._out.is_terminal:
+            self.verbatim(text)
+            return
+        for line in literal(text).split("\n"):
+            margin, found, words = line.partition(mark)
+            room = max(1, self._out.width - cell_len(margin + found))
+            for number, part in enumerate(wrapped(words, room) if found else [words]):
+                self._out.write_line((" " * cell_len(margin) if number else margin) + found + part)
 
     def hint(self, what: str, command: str) -> None:
         """Write what a command would do, and the command; on two lines if they do not fit into one."""

@@ -82,12 +82,13 @@ def agreement(
             lambda name: by_code(graded, scenarios, name),
             lambda read: label_faults(read, graded),
         )
+        notes: Sequence[str] = ()
         if source is not None:
             given, notes = mlflow_labels(project / settings.results, settings)
             labels += given
-            for note in notes:
-                screen.note(note)
         _measure(project, settings, graded, scenarios, screen=screen, labels=labels)
+        for note in notes:  # at the end, where a terminal still shows them
+            screen.note(note)
     return screen.failed([*broken, *problems])
 
 

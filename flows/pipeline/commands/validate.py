@@ -21,7 +21,7 @@ from flows.pipeline.work.evaluations import kind_of, no_items
 from flows.schema.document import Packet
 from flows.schema.scenario import MA_BENCH, Scenario, classes
 from flows.schema.settings import Settings
-from flows.stages.packet import missing_evidence, placed_text
+from flows.stages.packet import MARGIN, missing_evidence, placed_text
 from flows.stages.rubric import absent_notes, rubric_notes
 
 
@@ -44,9 +44,11 @@ def packets(
         count = str(len(packet.documents))
         rows.append((packet.scenario_id, count, f"{blocks:,}", f"{len(packet.text):,}", str(notices)))
     if show is not None:
-        texts = {packet.scenario_id: placed_text(packet) if places else packet.text for _, packet in built}
-        if show in texts:
-            screen.verbatim(texts[show])
+        for packet in (packet for _, packet in built if packet.scenario_id == show):
+            if places:
+                screen.with_margin(placed_text(packet), MARGIN)
+            else:
+                screen.verbatim(packet.text)
         return screen.failed(problems)
     screen.table(f"{settings.benchmark.name}: packets", rows)
     for _, packet in built:

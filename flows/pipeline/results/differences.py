@@ -54,7 +54,8 @@ def _sources(graded: Sequence[Graded], key: str, what: str) -> list[str]:
     for name, rows in _divided(graded, lambda entry: _inputs(entry).get(key, {})).items():
         alike[rows].append(name)
     return sorted(
-        f"Rows are based on different versions of the {what} of {_shortened(names)}: {rows}."
+        f"Rows were written from different versions of the {what} of {_shortened(names)} (run the old ones "
+        f"again to compare them): {rows}."
         for rows, names in alike.items()
     )
 
