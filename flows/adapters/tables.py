@@ -160,19 +160,46 @@ def read_arrow(path: Path, schema: Any, texts: Sequence[str] = ()) -> tuple[Any,
     Raises:
         StoreError: it is not such a file, is damaged or has another schema.
     """
+    return parse_arrow(path, read_parquet(path), schema, texts)
+
+
+def read_parquet(path: Path) -> bytes:
+    """Return the content of a file from `write_table`, for `parse_arrow`.
+
+    Raises:
+        StoreError: it can't be read.
+    """
     try:
-        table = pq.read_table(path, read_dictionary=list(texts) or None)
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def parse_arrow(
+    path: Path, content: bytes, schema: Any, texts: Sequence[str] = (), *, without: Sequence[str] = ()
+) -> tuple[Any, dict[str, Any]]:
+    """Read the content of a file at `path`, but for the columns in `without`; see `read_arrow`."""
+    try:
+        file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=list(texts) or None)
+        found, names = file.schema_arrow.metadata or {}, file.schema_arrow.names
+        version = found.get(b"schema_version", b"").decode() or None
+        if version != SCHEMA_VERSION or names != schema.names:
+            raise StoreError(
+                path, f"schema version {version}", f"version {SCHEMA_VERSION}", "delete it and run again"
+            )
+        table = file.read([name for name in names if name not in without])
     except (OSError, pa.ArrowException) as error:
-        raise StoreError(
-            path, f"not readable as Parquet ({error})", remedy="delete it and run again"
-        ) from error
-    metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-    found = metadata.get("schema_version")
-    if found != SCHEMA_VERSION or table.schema.names != schema.names:
-        raise StoreError(
-            path, f"schema version {found}", f"version {SCHEMA_VERSION}", "delete it and run again"
-        )
-    return table, json.loads(metadata["staffbench"])
+        raise _unreadable(path, error) from error
+    return table, json.loads(found[b"staffbench"])
+
+
+def read_column(content: bytes, name: str) -> list[Any]:
+    """Return one column of a file's content that `parse_arrow` has read."""
+    return pq.read_table(pa.BufferReader(content), columns=[name]).column(name).to_pylist()
+
+
+def _unreadable(path: Path, error: Exception) -> StoreError:
+    return StoreError(path, f"not readable as Parquet ({error})", remedy="delete it and run again")
 
 
 def forget_pandas() -> None:

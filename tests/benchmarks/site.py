@@ -20,7 +20,7 @@ from flows.adapters.tables import VERDICTS
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.pipeline.results.pages.site import write_site
-from flows.pipeline.results.verdict_rows import TEXTS, VerdictRows
+from flows.pipeline.results.table_rows import TEXTS, VerdictRows
 from tests.support.browser import Browser
 from tests.support.paper_results import JUDGE, SEVERITY, make_scenarios
 from tests.support.paper_scale import peak_memory

@@ -101,6 +101,7 @@ from flows.pipeline.orchestration.records import records
 
 folder = Path(sys.argv[1])
 objects = ObjectStore(folder / "objects")
+kept = {}
 
 def work(n):
     async def make():
@@ -111,6 +112,7 @@ def work(n):
 async def run(numbers):
     skipped = [(await run_cached(objects, f"s{n}", work(n))).skipped for n in numbers]
     await show_skipped("strong", {"score": sum(skipped)} if any(skipped) else {})
+    kept.update(FlowRunContext.get().run_results)
     return skipped, str(FlowRunContext.get().flow_run.id)
 
 async def shown(flow_run_id):
@@ -130,6 +132,7 @@ for numbers in ([1], [1, 2], [1, 2]):
             record.write_text("{")
         print(asyncio.run(run(numbers))[0])
     print(skipped, asyncio.run(shown(flow_run_id)))
+print(kept)
 """
 
 
@@ -139,7 +142,7 @@ def run_settling(script, tmp_path, project, prefect_environment):
 
 
 def test_what_was_done_before_is_no_task_run_of_its_own_and_is_shown(tmp_path, project, prefect_environment):
-    first, second, damaged, third = run_settling(SHOWN, tmp_path, project, prefect_environment)
+    first, second, damaged, third, kept = run_settling(SHOWN, tmp_path, project, prefect_environment)
     assert first == "[False] [('score · s1', 'Completed', '')]"
     assert second == (
         "[True, False] [('done before · strong', 'Cached', 'done by earlier runs: score 1'), "
@@ -147,6 +150,7 @@ def test_what_was_done_before_is_no_task_run_of_its_own_and_is_shown(tmp_path, p
     )
     assert damaged == "[False, False]"  # records that can't be read cost time, and nothing else
     assert third == ("[True, True] [('done before · strong', 'Cached', 'done by earlier runs: score 2')]")
+    assert kept == "{}"  # Prefect's states of finished tasks do not stay in memory
 
 
 def test_a_record_that_prefect_finds_and_cannot_read_is_made_again(tmp_path, project, prefect_environment):

@@ -19,7 +19,7 @@ from flows.adapters.tables import SCHEMA_VERSION, VERDICTS
 from flows.common.digests import canonical_json
 from flows.pipeline.results.graded import Graded, Scored
 from flows.pipeline.results.paper import paper_results
-from flows.pipeline.results.verdict_rows import VerdictRows
+from flows.pipeline.results.table_rows import VerdictRows
 from flows.schema.verdict import BriefScore
 from flows.stages.aggregate import aggregate
 from flows.stages.paper import TABLES, NotEnoughError, render

@@ -178,7 +178,7 @@ def _samples(source: _Source, found: _Found) -> list[EvalSample]:
     asked = {name: _asked(source, first, source.scenarios[name]) for name in first.about["scenarios"]}
     reports = ReportStore(source.folder / "reports" / "files")
     samples: list[EvalSample] = []
-    for brief in from_rows(Brief, first.briefs):
+    for brief in from_rows(Brief, first.whole_briefs):
         key, scores = (brief.scenario_id, brief.seed), dict[str, Score]()
         has_file = brief.report is not None and reports.has(brief.report)
         file = reports.path(brief.report).read_bytes() if has_file and brief.report else None

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from prefect import Task, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
-from prefect.context import TaskRunContext
+from prefect.context import FlowRunContext, TaskRunContext
 from prefect.states import Cancelled, Completed, Failed
 
 from flows.adapters.objects import ObjectStore
@@ -47,7 +47,12 @@ class _Run:
 
 async def _enter(run: Task[..., Any], name: str, argument: Any) -> State[Any]:
     TaskRuns.count += 1
-    return await run(name, argument, return_state=True)
+    state: State[Any] = await run(name, argument, return_state=True)
+    if (flow_run := FlowRunContext.get()) is not None:
+        # The states of all results, by the `id` of an object that may be gone: they would stay in memory, and
+        # a later argument at the same address would be shown as made by that task.
+        flow_run.run_results.clear()
+    return state
 
 
 def _key(_: TaskRunContext, parameters: dict[str, Any]) -> str:

@@ -54,7 +54,7 @@ def result_tables(
     """
     if not graded:
         return []
-    by_condition = {entry.condition: entry.briefs for entry in graded}
+    by_condition = {entry.condition: entry.whole_briefs for entry in graded}
     briefs = [row for rows in by_condition.values() for row in rows]
     verdicts: list[Mapping[str, Any]] = []
     scores: list[Mapping[str, Any]] = []

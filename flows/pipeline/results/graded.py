@@ -3,10 +3,12 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
 from flows.common.digests import canonical_json
+from flows.pipeline.results.table_rows import BriefRows
 from flows.schema.brief import BriefStatus
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.report_task import ReportFacts
@@ -39,7 +41,7 @@ class Graded:
     """One condition under one judge, as loaded from its files."""
 
     about: Mapping[str, Any]  # metadata of the files
-    briefs: Sequence[Mapping[str, Any]]  # rows of the briefs table
+    briefs: Sequence[Mapping[str, Any]]  # rows of the briefs table, without texts: see `whole_briefs`
     verdicts: Sequence[Verdict]  # in file order
     # Number of the repeat and a verdict of it; empty for a judge without repeats.
     repeats: Sequence[tuple[int, Verdict]] = ()
@@ -98,16 +100,21 @@ class Graded:
         }
 
     @property
+    def whole_briefs(self) -> Sequence[Mapping[str, Any]]:
+        """The rows of the briefs table with their texts, which are decoded each time."""
+        return self.briefs.whole() if isinstance(self.briefs, BriefRows) else self.briefs
+
+    @cached_property
     def copies(self) -> set[tuple[str, int]]:
         """Scenario and seed of the briefs that no model wrote and that repeat another seed's text.
 
         Controls and baselines write the same text for each seed: one observation, not several.
         """
-        if self.is_foreign or self.has_attempts:
+        if self.is_foreign or self.has_attempts or all(brief["completion"] for brief in self.briefs):
             return set()
         seen: set[tuple[str, str]] = set()
         found: set[tuple[str, int]] = set()
-        for brief in sorted(self.briefs, key=lambda brief: brief["seed"]):
+        for brief in sorted(self.whole_briefs, key=lambda brief: brief["seed"]):
             text = brief["text"]
             if text is None or brief["completion"] is not None:
                 continue
@@ -125,7 +132,7 @@ class Graded:
     @property
     def texts(self) -> dict[tuple[str, int], str | None]:
         """Graded texts, by scenario and seed."""
-        return {(brief["scenario_id"], brief["seed"]): brief["text"] for brief in self.briefs}
+        return {(brief["scenario_id"], brief["seed"]): brief["text"] for brief in self.whole_briefs}
 
     @property
     def by_brief(self) -> dict[tuple[str, int], list[Verdict]]:

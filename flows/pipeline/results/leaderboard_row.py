@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from flows.pipeline.results.graded import Graded, scored
-from flows.pipeline.results.verdict_rows import VerdictRows
+from flows.pipeline.results.table_rows import VerdictRows
 from flows.schema.brief import BriefStatus
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.report_task import ReportFacts

@@ -5,13 +5,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, read_table, table_files
+from flows.adapters.tables import REPEATS, REPORTS, SCORES, read_table, table_files
 from flows.common.digests import canonical_json
 from flows.common.errors import NotOfBenchmark, StaffbenchError, StoreError
 from flows.common.locks import locked
 from flows.pipeline.results.graded import SCORE_VERSIONS, Graded, Scored
 from flows.pipeline.results.settings_file import read_settings, settings_path
-from flows.pipeline.results.verdict_rows import VerdictRows
+from flows.pipeline.results.table_rows import BriefRows, VerdictRows
 from flows.pipeline.work.digests import rubric_digest, rule_versions
 from flows.pipeline.work.evaluations import kind_of
 from flows.schema.harbor import HARBOR
@@ -110,7 +110,7 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
             )
     _check_versions(path, about, scenarios, again)
     briefs_path = folder / "briefs" / f"{about['condition']['label']}.parquet"
-    briefs, brief_about = read_table(briefs_path, BRIEFS)
+    briefs, brief_about = BriefRows.read(briefs_path)
     if brief_about["briefs_digest"] != about["briefs_digest"]:
         raise StoreError(
             path, f"verdicts on other briefs than {briefs_path.name} holds", "verdicts on these", again
@@ -178,7 +178,7 @@ def _load_foreign(folder: Path, path: Path, verdicts: VerdictRows, about: Mappin
     """Load an imported job: its tasks may not exist here, and its verifier's rewards are its scores."""
     names = about["condition"]["label"], about["judge"]["label"]
     again = "import that job again"
-    briefs, brief_about = read_table(folder / "briefs" / f"{names[0]}.parquet", BRIEFS)
+    briefs, brief_about = BriefRows.read(folder / "briefs" / f"{names[0]}.parquet")
     scores, score_about = read_table(folder / "scores" / names[0] / f"{names[1]}.parquet", SCORES)
     for other in (brief_about, score_about):
         if other["briefs_digest"] != about["briefs_digest"]:

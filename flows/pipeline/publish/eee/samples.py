@@ -16,7 +16,7 @@ def rows(
 ) -> Iterator[tuple[str, dict[str, Any] | None]]:
     """Yield `brief` or `item` with its row; None where there is no score or verdict."""
     scores = scored(entry, loaded.scenarios, loaded.settings.scoring).by_brief
-    for brief in entry.briefs:
+    for brief in entry.whole_briefs:
         place = (brief["scenario_id"], brief["seed"])
         found, scenario = scores.get(place), loaded.scenarios.get(place[0])
         if found is None or found.score is None or brief["text"] is None or "score" not in results:

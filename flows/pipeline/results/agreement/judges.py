@@ -1,7 +1,7 @@
 """Agreement of judges with labelled controls, with other judges, and with themselves."""
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from flows.adapters.objects import ObjectStore
@@ -14,7 +14,7 @@ from flows.pipeline.results.agreement.offline import (
 )
 from flows.pipeline.results.agreement.text import phrase
 from flows.pipeline.results.graded import Graded, items_of
-from flows.pipeline.results.verdict_rows import VerdictRows
+from flows.pipeline.results.table_rows import VerdictRows
 from flows.schema.leaderboard import JudgeNote
 from flows.schema.scenario import Item, Scenario
 from flows.schema.settings import ScoringSettings
@@ -210,14 +210,14 @@ def _by_digest(graded: Sequence[Graded]) -> dict[tuple[str, str], list[Graded]]:
 
 
 def _each_brief_once(
-    graded: Sequence[Graded], wanted: Container[tuple[str, str]] | None = None
+    graded: Sequence[Graded], wanted: Collection[tuple[str, str]] | None = None
 ) -> Iterator[tuple[Graded, str, list[Verdict]]]:
     """Yield each brief with a text and its verdicts; of equal briefs of a scenario, only the first.
 
     With `wanted`, scenarios and texts, only those; verdicts of other conditions are not decoded.
     """
     seen: set[tuple[str, str]] = set()
-    for entry in graded:
+    for entry in graded if wanted is None or wanted else ():
         verdicts: dict[tuple[str, int], list[Verdict]] | None = None
         for (scenario_id, seed), text in entry.texts.items():
             if text is None or (scenario_id, text) in seen:

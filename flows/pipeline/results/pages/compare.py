@@ -60,7 +60,7 @@ def _condition(
     counts = item_counts(entry)
     pages: dict[str, str] = {}
     if not entry.is_foreign:
-        briefs = from_rows(Brief, entry.briefs)
+        briefs = from_rows(Brief, entry.whole_briefs)
         for brief in sorted(briefs, key=lambda one: -one.seed):
             pages[brief.scenario_id] = brief_file(brief)
     return {

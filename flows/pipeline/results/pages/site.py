@@ -185,7 +185,9 @@ class _Site:
         for row, entry in zip(self.board.rows, in_order(self.graded, self.board), strict=True):
             if not entry.is_foreign:
                 verdicts, scores = entry.by_brief, scored(entry, self.scenarios, self.scoring).by_brief
-                briefs = {(brief.scenario_id, brief.seed): brief for brief in from_rows(Brief, entry.briefs)}
+                briefs = {
+                    (brief.scenario_id, brief.seed): brief for brief in from_rows(Brief, entry.whole_briefs)
+                }
                 own = [(briefs[key], scores[key], verdicts[key]) for key in sorted(briefs)]
                 found.append(_Condition(row, entry, own))
         return found

@@ -12,7 +12,7 @@ from pandas.api.types import union_categoricals
 
 from flows.common.errors import StoreError
 from flows.pipeline.results.graded import Graded, scored
-from flows.pipeline.results.verdict_rows import VerdictRows
+from flows.pipeline.results.table_rows import VerdictRows
 from flows.schema.rows import as_row
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
