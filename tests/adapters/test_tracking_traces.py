@@ -180,8 +180,11 @@ def test_what_people_say_is_read_back(tmp_path):
         HumanLabel("ann", "strong-c", "alder", 1, "A-1", passed=False),
         HumanLabel("ann", "strong-c", "alder", 1, "A-2", passed=True),
         HumanLabel("ben", "strong-c", "alder", 1, "A-1", passed=False),
+        HumanLabel(
+            "ben", "strong-c", "alder", 1, "important", passed=True
+        ),  # may be an item without a verdict
     ]
-    assert notes == ["left out: 2 assessments that name no item of the brief, or say neither pass nor fail"]
+    assert notes == ["assessments left out because they say neither pass nor fail: 1"]
     assert read_human_labels(tmp_path, "staffbench", "another") == ([], [])
     # Another text: what was said of the earlier one is kept, and is no label of this one.
     logged(tmp_path, record(identity="two", traces=[replace(BRIEF, text="Another text.")]))

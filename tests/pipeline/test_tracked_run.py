@@ -14,8 +14,9 @@ from tests.support.scripted_server import Say, ScriptedServer
 SAID = """
 insert into assessments (assessment_id, trace_id, name, assessment_type, value, created_timestamp,
   last_updated_timestamp, source_type, source_id, valid, experiment_id, trace_timestamp_ms)
-select 'a-said', a.trace_id, 'strength', 'feedback', 'false', 1, 1, 'HUMAN', 'ann', 1, a.experiment_id,
-  a.trace_timestamp_ms from assessments a limit 1
+select 'a-' || said.name, a.trace_id, said.name, 'feedback', 'false', 1, 1, 'HUMAN', 'ann', 1,
+  a.experiment_id, a.trace_timestamp_ms
+from (select 'strength' name union select 'quality') said, (select * from assessments limit 1) a
 """
 
 
@@ -50,6 +51,7 @@ def test_a_run_names_who_answered_and_bounds_its_traces(tmp_path, project, monke
     assert all(math.isfinite(value) for value in metrics.values())
     assert sorted(sources) == [("CODE",), ("LLM_JUDGE",)]
     assert agreement(here.folder, ["benchmark=ma_bench"], Screen(), source="mlflow") == 0
+    assert "because they name no item of a graded brief: 1" in " ".join(capsys.readouterr().out.split())
     kept = (here.results / "ma_bench" / "labels" / "mlflow.csv").read_text().splitlines()
     assert len(kept) == 2
     assert kept[1].startswith("ann,")

@@ -157,7 +157,8 @@ def _traces(opened: Opened, run_id: str | None = None) -> Iterator[Any]:
 def human_labels(opened: Opened, benchmark: str) -> tuple[list[HumanLabel], list[str]]:
     """Return what people said of items, and notes on what was left out.
 
-    A person edits a verdict on the page, or adds a feedback with the item's id as its name.
+    A person edits a verdict on the page, or adds a feedback with the item's id as its name: any name that is
+    not that of an edited verdict is taken for one.
     """
     found: dict[tuple[str, str, str, int, str], tuple[int, bool]] = {}
     skipped = {"superseded": 0, "unreadable": 0}
@@ -166,7 +167,6 @@ def human_labels(opened: Opened, benchmark: str) -> tuple[list[HumanLabel], list
         if tags.get("benchmark") != benchmark or "seed" not in tags:
             continue
         own = {one.assessment_id: one for one in trace.info.assessments}
-        items = {one.metadata["item_id"] for one in own.values() if "item_id" in (one.metadata or {})}
         for one in own.values():
             if one.source.source_type != "HUMAN" or one.valid is False:
                 continue
@@ -177,7 +177,7 @@ def human_labels(opened: Opened, benchmark: str) -> tuple[list[HumanLabel], list
             known: dict[str, str] = (edited.metadata if edited else one.metadata) or {}
             item_id = str(known.get("item_id", one.name))
             value = one.value.strip().lower() if isinstance(one.value, str) else one.value
-            if item_id not in items or not isinstance(value, bool | str) or value not in _YES_NO:
+            if not isinstance(value, bool | str) or value not in _YES_NO:
                 skipped["unreadable"] += 1
                 continue
             rater, brief = one.source.source_id or "expert", (tags["scenario_id"], int(tags["seed"]))
@@ -186,8 +186,8 @@ def human_labels(opened: Opened, benchmark: str) -> tuple[list[HumanLabel], list
             if place not in found or found[place][0] <= changed:
                 found[place] = changed, _YES_NO[value]
     notes = {
-        "superseded": "on briefs or verdicts that have changed since",
-        "unreadable": "that name no item of the brief, or say neither pass nor fail",
+        "superseded": "the brief or its verdicts have changed since",
+        "unreadable": "they say neither pass nor fail",
     }
     labels = [HumanLabel(*place, passed) for place, (_, passed) in sorted(found.items())]
-    return labels, [f"left out: {n} assessments {notes[kind]}" for kind, n in skipped.items() if n]
+    return labels, [f"assessments left out because {notes[kind]}: {n}" for kind, n in skipped.items() if n]

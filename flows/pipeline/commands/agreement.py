@@ -84,7 +84,7 @@ def agreement(
         )
         notes: Sequence[str] = ()
         if source is not None:
-            given, notes = mlflow_labels(project / settings.results, settings)
+            given, notes = mlflow_labels(project / settings.results, settings, graded)
             labels += given
         _measure(project, settings, graded, scenarios, screen=screen, labels=labels)
         for note in notes:  # at the end, where a terminal still shows them

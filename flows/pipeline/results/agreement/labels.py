@@ -65,13 +65,7 @@ def check_labels(labels: Sequence[ExpertLabel], graded: Sequence[Graded]) -> Non
 
 def label_faults(labels: Sequence[ExpertLabel], graded: Sequence[Graded]) -> list[StaffbenchError]:
     """Return an error for each label on a brief or item that no judge graded."""
-    conditions = {label.condition for label in labels}
-    known = {
-        (entry.condition, *place)
-        for entry in graded
-        if entry.condition in conditions and not entry.is_foreign
-        for place in entry.passed
-    }
+    known = _known(labels, graded)
     unknown = [label for label in labels if _place(label) not in known]
     below: defaultdict[tuple[object, ...], set[str]] = defaultdict(set)  # what a verdict's place goes on with
     for entry in graded if unknown else ():
@@ -81,6 +75,17 @@ def label_faults(labels: Sequence[ExpertLabel], graded: Sequence[Graded]) -> lis
         for depth in (1, 2, 3):
             below[place[:depth]].add(str(place[depth]))
     return [_fault(label, below) for label in unknown]
+
+
+def _known(labels: Sequence[ExpertLabel], graded: Sequence[Graded]) -> set[_Place]:
+    """Return all items of graded briefs of the conditions that labels name."""
+    conditions = {label.condition for label in labels}
+    return {
+        (entry.condition, *place)
+        for entry in graded
+        if entry.condition in conditions and not entry.is_foreign
+        for place in entry.passed
+    }
 
 
 def _fault(label: ExpertLabel, below: Mapping[tuple[object, ...], set[str]]) -> ScenarioError:
@@ -153,8 +158,12 @@ def labels_agreement(
     return found
 
 
-def mlflow_labels(results: Path, settings: Settings) -> tuple[list[ExpertLabel], list[str]]:
+def mlflow_labels(
+    results: Path, settings: Settings, graded: Sequence[Graded]
+) -> tuple[list[ExpertLabel], list[str]]:
     """Read what people said of items on MLflow's pages, and keep it as a file of labels.
+
+    What they said of anything else, or of a condition that was removed, is left out and counted.
 
     Returns:
         The labels, and what to say of them.
@@ -164,7 +173,11 @@ def mlflow_labels(results: Path, settings: Settings) -> tuple[list[ExpertLabel],
     """
     name = settings.benchmark.name
     found, notes = read_human_labels(results, settings.tracking.experiment, name)
-    labels = [ExpertLabel(**vars(label)) for label in found]
+    said = [ExpertLabel(**vars(label)) for label in found]
+    known = _known(said, graded)
+    labels = [label for label in said if _place(label) in known]
+    if others := len(said) - len(labels):
+        notes.append(f"assessments left out because they name no item of a graded brief: {others}")
     path = results / name / "labels" / "mlflow.csv"
     if labels:
         write_whole(path, labels_csv(labels))
