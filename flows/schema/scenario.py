@@ -115,6 +115,10 @@ class Item:
     # True if the severity is one of a wrong move; None to follow MA-Bench's severities.
     wrong_move: bool | None = None
 
+    def __hash__(self) -> int:
+        """Hash the id alone: rubrics are keys of caches, where hashing all their texts took long."""
+        return hash(self.item_id)
+
     def __post_init__(self) -> None:
         if (self.severity is None) == (self.points is None):
             raise ValueError(f"{self.item_id}: severity {self.severity} with points={self.points}")

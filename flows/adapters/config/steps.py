@@ -1,6 +1,6 @@
 """Hydra's two steps: compose the chosen options, then set values in the result."""
 
-import copy
+import pickle
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
@@ -102,7 +102,7 @@ def with_values(config: DictConfig, values: Sequence[Override]) -> dict[str, Any
     Raises:
         One of UNCOMPOSED: a value can't be set or a reference can't be resolved.
     """
-    config = copy.deepcopy(config)
+    config = pickle.loads(pickle.dumps(config))  # noqa: S301 -- our own; `deepcopy` takes three times as long
     ConfigLoaderImpl._apply_overrides_to_config(list(values), config)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- it has no public name
     return cast("dict[str, Any]", OmegaConf.to_container(config, resolve=True))
 
