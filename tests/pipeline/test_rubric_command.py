@@ -1,6 +1,7 @@
 """staffbench rubric: a rubric goes out as a spreadsheet and comes back, or a published one comes in."""
 
 import json
+import re
 from datetime import time
 
 import openpyxl
@@ -95,12 +96,12 @@ def test_what_a_published_rubric_lacks_is_said_once_with_what_to_write(own):
     with pytest.raises(ConfigError) as caught:
         import_rubric(own.folder, ["benchmark=handover"], "ward_3", file, Screen())
     said = str(caught.value)
-    block = said[said.index("dimensions:") :]
+    block = said[said.index("  dimensions:\n") :]
     conf = own.folder / "conf" / "benchmark" / "handover.yaml"
-    whole = yaml.safe_load(conf.read_text())
-    whole["benchmark"] |= yaml.safe_load(block)
-    whole["defaults"] = [{"override /scoring": "points"}]
-    conf.write_text("# @package _global_\n" + yaml.safe_dump(whole))
+    text = conf.read_text().replace("/scoring: handover", "/scoring: points")
+    before, _, after = text.partition("  dimensions:\n")
+    kept = re.sub(r"\A(    .*\n)+", "", after)
+    conf.write_text(f"{before}{block}\n{kept}")
     assert import_rubric(own.folder, ["benchmark=handover"], "ward_3", file, Screen()) == 0  # as it was said
 
 

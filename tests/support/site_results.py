@@ -16,8 +16,8 @@ JUDGE = {
 }  # fmt: skip
 
 
-def make_site(folder, *, n_models=4, n_scenarios=3, n_items=24, n_seeds=2, n_words=300):
-    """Write the site below a folder; return its first page. Requirements and reasons hold markup."""
+def make_results(folder, *, n_models=4, n_scenarios=3, n_items=24, n_seeds=2, n_words=300):
+    """Return the board, what was graded, and the scenarios. Requirements and reasons hold markup."""
     scenarios = {
         name: replace(one, documents=("order.docx",), items=tuple(map(_item, one.items)))
         for name, one in make_scenarios(n_scenarios, n_items).items()
@@ -27,6 +27,12 @@ def make_site(folder, *, n_models=4, n_scenarios=3, n_items=24, n_seeds=2, n_wor
         for entry in make_graded(scenarios, n_models=n_models, n_seeds=n_seeds, second=False, repeats=False)
     ]
     board = build_leaderboard(graded, scenarios, SEVERITY, ObjectStore(Path(folder) / "objects"))
+    return board, graded, scenarios
+
+
+def make_site(folder, *, n_items=24, **sizes):
+    """Write the site of `make_results` below a folder; return its first page."""
+    board, graded, scenarios = make_results(folder, n_items=n_items, **sizes)
     blocks = tuple(
         Block(BlockKind.paragraph, f"Paragraph {at} orders determination {at}.", f"paragraph {at}")
         for at in range(n_items)

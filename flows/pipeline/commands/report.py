@@ -55,7 +55,7 @@ def report(
     for given in (tables, figures):
         if given is not None and given.exists() and not given.is_dir():
             raise ConfigError(given, "a file", "a folder, new or existing")
-    used = ("word_cap", "prompt", "judge") if for_paper else ()
+    used = ("word_cap", "prompt", *(("judge",) if for_paper else ()))
     note_unused(overrides, screen, "A report has every graded condition", used)
     point = compose_points(project, overrides, multirun=False)[0]
     settings = point.settings
@@ -90,6 +90,8 @@ def report(
                     scoring=settings.scoring,
                     problems=problems,
                     documents=documents,
+                    word_cap=settings.word_cap.words,
+                    prompt=settings.prompt.version,
                 )
             )
             where = display_path(folder / board_file(folder, board.scoring))

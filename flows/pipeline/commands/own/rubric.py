@@ -174,12 +174,13 @@ def _refuse_lacking(
         steps=tuple(steps) if other else dimensions.steps,
         optional=(*dimensions.optional, *lacking),
     )
-    lines = [f"  {name}: [{', '.join(values)}]" for name, values in asdict(wanted).items()]
+    lines = [f"    {name}: [{', '.join(values)}]" for name, values in asdict(wanted).items()]
     raise ConfigError(
         f"benchmark={benchmark.name}",
         " and ".join(filter(None, (asked, own))),
-        remedy=f"run with scoring=points, and write into conf/benchmark/{benchmark.name}.yaml, below "
-        + "\n".join(["`benchmark:` where it has that line:", "dimensions:", *lines]),
+        remedy="run with scoring=points, delete the scenario `example` if it is still there, and put these "
+        f"lines in place of the line with `dimensions` in conf/benchmark/{benchmark.name}.yaml:\n"
+        + "\n".join(["  dimensions:", *lines]),
     )
 
 

@@ -55,11 +55,15 @@ def drawn(
     scenarios: Mapping[str, Scenario],
     scoring: ScoringSettings,
     *,
+    word_cap: int | None = None,
+    prompt: str = "",
     only_charts: bool = False,
 ) -> Iterator[Drawn]:
     """Yield the charts and tables by each judge, in the order of the board.
 
-    All conditions count as the benchmark's. What the results can't support is left out.
+    Charts show all conditions, like the board. Tables are the paper's: they rank and compare the conditions
+    with the benchmark's `word_cap` and `prompt`, or all if there is none. What the results can't support is
+    left out.
     """
     # pandas and altair take a second to import.
     from flows.pipeline.results.paper import paper_results, summary_of
@@ -80,9 +84,10 @@ def drawn(
                 files = draw(chart)
                 made.charts[name] = chart.title
                 made.files |= {f"{note.judge_id}/{name}.{ending}": files[ending] for ending in _PICTURES}
+        of_paper = replace(own, word_cap=word_cap, prompt=prompt)
         for name, make in () if only_charts else TABLES.items():
             with suppress(NotEnoughError):
-                table = make(own)
+                table = make(of_paper)
                 page = paper_page(
                     table.title,
                     own.said(summary_of(make)),

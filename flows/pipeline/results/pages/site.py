@@ -73,13 +73,16 @@ def write_site(
     scoring: ScoringSettings,
     problems: Sequence[StaffbenchError] = (),
     documents: Mapping[str, Sequence[Document]] = MappingProxyType({}),
+    word_cap: int | None = None,
+    prompt: str = "",
 ) -> Path:
     """Write `site/` and `figures/` below `folder`; outdated pages are deleted.
 
     Non-default weights get folders of their own, like their leaderboard.
 
     `board` was built from `graded` with `scoring`. The first page lists `problems`, what was left out of it.
-    A scenario that is not among `documents` has no pages of documents.
+    A scenario that is not among `documents` has no pages of documents. `word_cap` and `prompt` are the
+    benchmark's, whose conditions the tables compare.
 
     Returns:
         Path of the first page.
@@ -88,7 +91,7 @@ def write_site(
         StaffbenchError: verdicts do not match their rubric, or a file can't be written.
     """
     suffix = scoring_suffix(board.benchmark or folder.name, board.scoring)
-    figures = list(drawn(board, graded, scenarios, scoring))
+    figures = list(drawn(board, graded, scenarios, scoring, word_cap=word_cap, prompt=prompt))
     files = {path: content for each in figures for path, content in each.files.items()}
     _write_folder(folder / f"figures{suffix}", files.items())
     left_out = [str(problem).replace(f"{folder}/", "") for problem in problems]  # no path of this machine
