@@ -31,8 +31,8 @@ class LeaderboardRow:
     score_low: float | None
     score_high: float | None
     score_clamped: float | None  # as `score`, each brief clamped to [0, 1]
-    correct: float | None  # share of all items passed
-    passed: float | None  # share of positive items passed
+    correct: float | None  # share of graded items passed
+    passed: float | None  # share of graded requirements passed
     wrong: float | None  # mean number of wrong moves in a brief, over scenarios of which some were graded
     # n_scenarios, n_scenarios_all: scenarios scored, and asked for.
     n_scenarios: int

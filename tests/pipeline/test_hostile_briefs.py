@@ -12,6 +12,7 @@ from tests.support.plain_flow import run_here, without_prefect
 from tests.support.scripted_server import Say, ScriptedServer
 
 PLAIN = "The relief column has 412 soldiers."
+EMPTY = "the file is empty; expected a brief. Get the file again; if its writer wrote nothing, grade a table"
 LONG = "word " * 299_999 + "word"
 # What a brief holds, and what the judge is shown in its place.
 ATTACKS = {
@@ -141,7 +142,16 @@ def test_a_brief_in_any_encoding_is_read_as_documents_are(tmp_path, data, text, 
     ("name", "data", "said"),
     [
         ("1.md", b"words\0\1\2", "bytes that are no text"),
-        ("1.txt", b"", "the file is empty"),
+        (
+            "1.txt",
+            b"",
+            EMPTY,
+        ),
+        (
+            "1.md",
+            b"\xef\xbb\xbf \r\n",
+            EMPTY,
+        ),
         ("1.docx", b"PK\x03\x04nonsense", ""),
         ("1.pdf", b"%PDF-nonsense", ""),
     ],

@@ -25,8 +25,8 @@ from flows.stages.table import to_markdown
 _ON_HUB = re.compile(r"https://huggingface\.co/datasets/([\w.-]+/[\w.-]+)/?")
 _METRICS = {
     "score": "Severity-weighted score",
-    "correct": "Share of all items passed",
-    "passed": "Share of requirements met",
+    "correct": "Share of graded items passed",
+    "passed": "Share of graded requirements met",
     "wrong": "Wrong moves in a brief",
 }
 _PAPERS = {

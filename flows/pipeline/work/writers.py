@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.common.digests import sha256_file, sha256_text
-from flows.common.errors import ScenarioError
+from flows.common.errors import ReadError, ScenarioError
 from flows.pipeline.inputs.brief_table import BRIEF_SUFFIXES, ListedBrief, find_table, read_brief_table
 from flows.readers import READER_VERSIONS
 from flows.readers.guarded import read_guarded_bytes
@@ -23,6 +23,8 @@ from flows.stages.generate import Written, written
 _PLAIN = (".md", ".txt")
 _NOTICE_CHARS = 200
 _MAX_NOTICES = 20
+_BLANK = b" \t\r\n\f\v\xef\xbb\xbf"  # white space, and the mark that an editor may put before it
+_IF_EMPTY = 'get the file again; if its writer wrote nothing, grade a table with "" as that text'
 
 
 def local_inputs(project: Path, settings: Settings, scenario: Scenario, packet: Packet) -> dict[str, Any]:
@@ -76,6 +78,9 @@ def read_brief(path: Path) -> tuple[str, str]:
         ReadError: it can't be read.
     """
     data, media = source(path)
+    if path.suffix.lower() in _PLAIN and not data.strip(_BLANK):
+        # Not taken for an empty brief, which scores 0: a copy that failed looks the same.
+        raise ReadError(path, "the file is empty", "a brief", _IF_EMPTY)
     document = read_guarded_bytes(data, path, media)
     if path.suffix.lower() in _PLAIN:
         text, _ = decoded(data, path)

@@ -64,6 +64,7 @@ def condition_page(
         charts=charts,
         compare=compare_fragment((row.condition, row.judge_id)),
         row=row,
+        n_abstained=sum(score.n_abstained for _, score in briefs),
         scoring=scoring,
         note=note,
         said=said,
@@ -95,8 +96,8 @@ def _briefs_table(row: LeaderboardRow, briefs: Sequence[tuple[Brief, BriefScore]
         ]
         for brief, score in briefs
     ]
-    caption = f"One row for each {said.counted}, graded by {row.judge_id}. Correct: share of all items."
-    return Table(f"{caption} Passed: share of {said.requirements}.", columns, rows)
+    caption = f"One row for each {said.counted}, graded by {row.judge_id}. Of those with a verdict,"
+    return Table(f"{caption} correct is the share of items, passed of {said.requirements}.", columns, rows)
 
 
 def _group_table(by: str, groups: Sequence[Count], judge: str, said: Wording) -> Table:

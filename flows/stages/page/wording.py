@@ -103,7 +103,8 @@ def meanings(said: Wording, *, is_clamped: bool) -> dict[str, str]:
         "scenarios": f"{said.scenario}s that the score rests on",
         "briefs": f"{said.counted}s that the score rests on, over all {said.scenario}s; texts, where no "
         "model wrote them: copies count once",
-        "ungraded": "items without a verdict: neither passed nor failed",
+        "ungraded": "items that the judge should have graded and that have no verdict: refused, without a "
+        "valid reply, or failed. Items that it never judges are not counted",
         "refused": f"{said.brief}s that the provider refused to write",
         "cost": "list price of the stored replies of writer and judge, whenever they were made; a dash "
         "where a price is unknown",

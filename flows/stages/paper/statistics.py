@@ -130,7 +130,7 @@ def panel_agreement(ratings: np.ndarray) -> tuple[float, float, float]:
             kappa = float(fleiss_kappa(counts))
         ac1 = gwet_ac1(counts)
     pairable = ratings[(~np.isnan(ratings)).sum(axis=1) > 1]
-    if len(pairable) and len(np.unique(ratings[~np.isnan(ratings)])) > 1:
+    if len(np.unique(pairable[~np.isnan(pairable)])) > 1:
         domain = range(n_categories)
         alpha = float(krippendorff.alpha(pairable.T, level_of_measurement="nominal", value_domain=domain))
     return kappa, ac1, alpha

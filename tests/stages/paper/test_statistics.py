@@ -56,6 +56,11 @@ def test_alpha_is_that_of_krippendorff():
     assert panel_agreement(np.array(TWO, float).T)[2] == pytest.approx(float(both.alpha))
 
 
+def test_alpha_of_items_that_two_raters_labelled_alike_is_unknown_and_warns_of_nothing():
+    ratings = np.array([[1, 1], [1, 1], [0, np.nan]])  # the other category is on an item of one rater
+    assert np.isnan(panel_agreement(ratings)[2])
+
+
 def test_ac1_is_that_of_gwet():
     # K. Gwet, Kappa statistic is not satisfactory for assessing the extent of agreement, 2002: 125 subjects.
     skewed = cells(118, 5, 2, 0)

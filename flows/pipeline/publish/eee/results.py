@@ -58,8 +58,8 @@ def results(
     score = f"severity-weighted score, {scoring.name}, mean over scenarios"
     values: list[tuple[str, str, float | None, str, tuple[float | str, float | str]]] = [
         ("score", score, estimate.score, "proportion", (lowest, 1.0)),
-        ("correct", "share of all items passed", estimate.correct, "proportion", share),
-        ("passed", "share of requirements met", estimate.passed, "proportion", share),
+        ("correct", "share of graded items passed", estimate.correct, "proportion", share),
+        ("passed", "share of graded requirements met", estimate.passed, "proportion", share),
         ("wrong", "mean number of wrong moves in a brief", estimate.wrong, "count", (0.0, "Infinity")),
     ]
     if not entry.is_foreign:
