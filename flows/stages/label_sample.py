@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from flows.common.digests import canonical_json, sha256_text
 from flows.common.errors import ConfigError
+from flows.common.text import plural
 from flows.schema.scenario import Item
 
 _Drawn = TypeVar("_Drawn")
@@ -57,11 +58,13 @@ def draw_sample(
         ConfigError: there are fewer briefs than the sample needs.
     """
     distinct = list({(brief.scenario_id, brief.text): brief for brief in reversed(briefs)}.values())
+    if not distinct:
+        raise ConfigError("sample", "no graded brief to draw from", remedy="staffbench run first")
     needed = size.shared + len(raters) * (size.briefs - size.shared)
     if needed > len(distinct):
         raise ConfigError(
             "sample",
-            f"{needed} different briefs for {len(raters)} raters, of {len(distinct)}",
+            f"{needed} different briefs for {plural(len(raters), 'rater')}, of {len(distinct)}",
             remedy="fewer --briefs, or more of them --shared",
         )
     chosen = _balanced(

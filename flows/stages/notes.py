@@ -83,9 +83,10 @@ def main_notes(board: Leaderboard) -> list[str]:
         if note.is_stand_in and note.judge_id in judges
     ]
     if ungraded := sum(row.n_ungraded for row in rows):
+        unranked = " Rows of other coverage than the rest have no rank."
         found.append(
-            f"{ungraded} items have no verdict; the bounds say what they could change. Rows of other "
-            "coverage than the rest have no rank."
+            f"{plural(ungraded, 'item has', 'items have')} no verdict; the bounds say what they could change."
+            + (unranked if any(row.rank is not None for row in rows) else "")
         )
     if any(row.copied for row in rows):
         found.append(_copied(board))

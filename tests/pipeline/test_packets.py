@@ -72,16 +72,6 @@ def test_a_document_over_a_limit_is_named_among_the_other_faults(alder, monkeypa
     assert any("02-log.txt: bytes that are no text" in line for line in error.lines)
 
 
-def test_a_missing_document_is_named_among_the_other_faults(alder):
-    (alder / "documents" / "01-order.txt").unlink()
-    (alder / "documents" / "02-log.txt").write_bytes(b"words\0\1\2")
-    error = fault(alder)
-    assert isinstance(error, Problems)
-    missing, unread = error.lines
-    assert "01-order.txt: not there" in missing
-    assert "02-log.txt: bytes that are no text" in unread
-
-
 def test_a_text_over_its_limit_is_refused(alder):
     (alder / "documents" / "02-log.txt").write_text("words and\n" * 1_100_000)
     assert "02-log.txt: over 10,000,000 characters of text" in str(fault(alder))

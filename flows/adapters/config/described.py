@@ -53,7 +53,10 @@ def options(project: Path, beside: Sequence[Path] = ()) -> dict[str, list[str]]:
 
 def _names(folder: Path) -> list[str]:
     """Return the options of an axis; in a folder of it they are named with it, as experiment=mine/first."""
-    files = sorted(file for file in folder.rglob("*.yaml") if not file.stem.startswith("_"))
+    files = sorted(
+        (file for file in folder.rglob("*.yaml") if not file.stem.startswith("_")),
+        key=lambda file: (file.parent, int(file.stem) if file.stem.isdecimal() else -1, file.stem),
+    )
     return [file.relative_to(folder).with_suffix("").as_posix() for file in files]
 
 

@@ -205,7 +205,8 @@ def _with_key(variable: str, option: str, otherwise: str) -> str:
 
 def _env(variable: str, otherwise: Any = _UNSET) -> Any:
     value, where = os.environ.get(variable), f"${{oc.env:{variable}}}"
-    if value is not None and (_SECRET.search(variable) or is_random(value)):
+    is_used = value is not None or otherwise is _UNSET
+    if is_used and (_SECRET.search(variable) or is_random(value or "")):
         fit = "model.api_key_env or judge.api_key_env with the variable's name"
         raise ConfigError(where, "looks like a secret, and settings are written with results", fit)
     if value is None and otherwise is _UNSET:

@@ -29,11 +29,23 @@ _EXAMPLES = """examples:
 staffbench COMMAND --help shows the arguments of a command.
 """
 
+_TARGET = (
+    "a brief (.md, .txt, .docx, .pdf), a folder of <scenario>/<seed>.md, or a table (.csv, .jsonl) of files "
+    "or texts; model.label=NAME names the row"
+)
+_LABELS = "a file or folder of labels, or an override, such as benchmark=NAME or judge=NAME"
 _CONDITION = (
     "condition, as staffbench list conditions names it, the beginning of its name, or its model; "
     "CONDITION/JUDGE for one judge"
 )
 _Parsers = Mapping[str, argparse.ArgumentParser]
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Wraps a text between words, unless it has lines of its own."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -46,7 +58,7 @@ def build_parser() -> argparse.ArgumentParser:
         prog="staffbench",
         description="Do language models make the determinations a competent staff would make?",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"staffbench {__version__}")
@@ -57,7 +69,7 @@ def build_parser() -> argparse.ArgumentParser:
             name,
             help=summary,
             description=summary,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Formatter,
             allow_abbrev=False,
         )
     # The former name of track; without a help text it is not listed.
@@ -67,7 +79,7 @@ def build_parser() -> argparse.ArgumentParser:
         actions = parsers[command].add_subparsers(dest="action", required=True, metavar="ACTION")
         for name, text in inner.items():
             parsers[f"{command} {name}"] = actions.add_parser(
-                name, help=text, description=text, allow_abbrev=False
+                name, help=text, description=text, formatter_class=_Formatter, allow_abbrev=False
             )
     _add_making(parsers)
     _add_running(parsers)
@@ -138,7 +150,7 @@ def _add_making(parsers: _Parsers) -> None:
 def _add_running(parsers: _Parsers) -> None:
     """Add the arguments of the commands that run models or take in what they wrote."""
     add = parsers["grade"].add_argument
-    add("target", help="a brief, or a folder that holds <scenario>/<seed>.md, or .txt, .docx, .pdf")
+    add("target", help=_TARGET)
     _complete(
         add("--scenario", metavar="SCENARIO", help="the scenario of a single brief"), scenarios_completed
     )
@@ -252,7 +264,9 @@ def _add_harbor(parsers: _Parsers) -> None:
 
 
 def _add_overrides(parser: argparse.ArgumentParser, *, has_sources: bool) -> None:
-    action = parser.add_argument("overrides", nargs="*", default=[], metavar="OVERRIDE", help=_OVERRIDES)
+    is_of_labels = parser.prog.endswith(" agreement")
+    metavar, text = ("LABELS|OVERRIDE", _LABELS) if is_of_labels else ("OVERRIDE", _OVERRIDES)
+    action = parser.add_argument("overrides", nargs="*", default=[], metavar=metavar, help=text)
     if has_sources:
         _complete(action, completed)
         _add_sources(parser)

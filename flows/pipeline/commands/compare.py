@@ -6,7 +6,7 @@ from pathlib import Path
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
-from flows.common.text import number
+from flows.common.text import number, plural
 from flows.pipeline.commands.report import note_unused
 from flows.pipeline.results.differences import differences
 from flows.pipeline.results.leaderboard import differing_settings
@@ -68,7 +68,7 @@ def compare(
         screen.bullet(note)
     known = [item for item in found.items if item.gap is not None]
     n_differing, n_missing = sum(item.differs for item in known), len(found.items) - len(known)
-    missing = f"; on {n_missing} others, one or both have no verdict" if n_missing else ""
+    missing = f"; on {plural(n_missing, 'other')}, one or both have no verdict" if n_missing else ""
     screen.note(f"Items with different shares of passes: {n_differing} of {len(known)}{missing}.")
     screen.note(f"A - B: {said.of(text)}.")  # at the end, where a terminal still shows it
     path = write_compared(folder, settings.benchmark.name, graded, scenarios, settings.scoring)

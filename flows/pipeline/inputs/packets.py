@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,21 +68,16 @@ def load_packet(
         Problems: lists every document that can't be read; nothing is written then.
         StoreError: the packet can't be written.
     """
-    key: str | None = None
-    with suppress(Problems):  # a document is not there: the others are read for their faults
-        key = packet_key(folder, scenario)
-        if (stored := _stored(path, key)) is not None:
-            return assemble_packet(scenario.scenario_id, stored)
+    key = packet_key(folder, scenario)
+    stored = _stored(path, key)
+    if stored is not None:
+        return assemble_packet(scenario.scenario_id, stored)
     documents: list[Document] = []
     problems: list[StaffbenchError] = []
     for name, place in source_files(scenario):
         file = folder / place
-        try:
-            with open_file(folder, place) as opened:
-                data = opened.read(MAX_BYTES + 1)
-        except StaffbenchError as error:
-            problems.append(error)
-            continue
+        with open_file(folder, place) as opened:
+            data = opened.read(MAX_BYTES + 1)
         try:
             read = read_guarded_bytes(data, file, media_of(file), limits, on_progress)
             documents.append(replace(read, name=name))
@@ -95,11 +89,7 @@ def load_packet(
     if problems:
         raise Problems.of(f"{scenario.scenario_id}: packet not built", problems)
     packet = assemble_packet(scenario.scenario_id, documents)
-    about = {
-        "key": key or packet_key(folder, scenario),
-        "scenario_id": scenario.scenario_id,
-        "digest": packet.digest,
-    }
+    about = {"key": key, "scenario_id": scenario.scenario_id, "digest": packet.digest}
     write_table(path, BLOCKS, packet_rows(packet), ["document_number", "is_notice", "number"], about)
     return packet
 

@@ -7,6 +7,7 @@ from flows.adapters.task_trees.check import WORDS, check_tasks
 from flows.adapters.task_trees.index import index_files, index_path, index_row, read_indexes, write_index
 from flows.adapters.task_trees.tree import task_ids
 from flows.common.errors import StaffbenchError
+from flows.common.text import plural
 from flows.pipeline.inputs.scenarios import load_task
 from flows.schema.settings import BenchmarkSettings
 
@@ -43,5 +44,5 @@ def validate_tasks(
     if write and not problems:
         index = index_path(data)
         write_index(index, [index_row(task, f"tasks/{task.task_id}") for task in found.tasks])
-        screen.note(f"Index of {len(found.tasks)} tasks written: {index}")
+        screen.note(f"Index of {plural(len(found.tasks), 'task')} written: {index}")
     return problems

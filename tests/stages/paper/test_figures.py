@@ -2,13 +2,17 @@
 
 import io
 import json
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from PIL import Image
 
 from flows.pipeline.results.paper import paper_results
-from flows.stages.paper import FIGURES, TABLES, draw
+from flows.schema.verdict import VerdictStatus
+from flows.stages.paper import FIGURES, TABLES, NotEnoughError, draw
 from flows.stages.paper.figures.figure import FIGURE_ENDINGS
+from flows.stages.paper.table import cells
 from tests.support.paper_results import JUDGE, SEVERITY, make_graded, make_scenarios
 
 SCENARIOS = make_scenarios(n_scenarios=6, n_items=60)
@@ -78,3 +82,31 @@ def test_labels_have_the_size_and_room_that_they_are_given(results):
     assert config["axis"]["labelFlush"] is False  # else the last label is pushed into the one before
     assert (config["legend"]["labelFontSize"], config["legend"]["labelLimit"]) == (11, 400)
     assert (config["view"]["strokeWidth"], config["background"]) == (0, "white")
+
+
+@pytest.mark.parametrize("others", [0, 3], ids=["alone", "beside others"])
+def test_nothing_is_drawn_of_a_judge_without_a_verdict(others):
+    scenarios = make_scenarios(2, 12)
+    graded = make_graded(scenarios, n_models=3, n_seeds=1, second=False, repeats=False)
+    silent = [
+        replace(
+            entry,
+            about={**entry.about, "judge": {"label": "silent", "is_stand_in": False}},
+            verdicts=[
+                replace(one, passed=None, status=VerdictStatus.unparsed, mode=None) for one in entry.verdicts
+            ],
+        )
+        for entry in graded[:2]
+    ]
+    results = paper_results(
+        [*graded[:others], *silent], scenarios, SEVERITY, word_cap=3000, prompt="v0", judge="silent"
+    )
+    made = []
+    for name, make in FIGURES.items():
+        with suppress(NotEnoughError):
+            draw(make(results))
+            made.append(name)
+    assert made == ["figure-04-corpus"]  # which is about the scenarios
+    for make in TABLES.values():
+        with suppress(NotEnoughError):
+            cells(make(results))

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from flows.adapters.config.messages import nearest
 from flows.common.errors import ConfigError, StaffbenchError
 from flows.common.text import number
 from flows.pipeline.results.graded import Graded, scenario_means
@@ -88,7 +89,11 @@ def _matching(graded: Sequence[Graded], name: str) -> list[Graded]:
     ):
         if found:
             return found
-    raise ConfigError(name, "no such condition", f"one of {_names(graded)}" if graded else "a graded one")
+    if not graded:
+        raise ConfigError(name, "nothing graded here", remedy="staffbench run first, or dvc pull")
+    models = sorted({one.model for one in graded})
+    expected = wanted if wanted in models else nearest(wanted, models)
+    raise ConfigError(name, "no such condition", f"{expected}, or one of {_names(graded)}")
 
 
 def _names(entries: Sequence[Graded]) -> str:

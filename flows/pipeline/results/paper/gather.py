@@ -56,7 +56,7 @@ def paper_results(
         word_cap: of the benchmark's condition.
         prompt: version of its prompt.
         judge: label of the judge of the tables; None for the one that graded the most briefs. A stand-in
-            comes after any other judge.
+            comes after any other judge that graded one.
         labels: of experts.
         characters: of the packets that are stored, by scenario.
 
@@ -216,8 +216,8 @@ def _as_texts(column: pd.Series) -> pd.Series:
 
 
 def _most_used(briefs: pd.DataFrame, stand_ins: frozenset[str]) -> str:
-    counts = briefs["judge"].value_counts()
-    return min((judge in stand_ins, -int(count), str(judge)) for judge, count in counts.items())[2]
+    counts = briefs["counted"].notna().groupby(briefs["judge"], observed=True).sum()
+    return min((n == 0, judge in stand_ins, -int(n), str(judge)) for judge, n in counts.items())[3]
 
 
 def _unknown(value: float | None) -> float:

@@ -189,7 +189,7 @@ window.ready = (async () => {
       const found = pairs[chosen.join()];
       const facts = document.getElementById("difference");
       facts.replaceChildren();
-      for (const [name, value] of [["A", a.score], ["B", b.score], ["A − B", found ?? "not computed, since condition and judge both differ, or nothing is shared"]])
+      for (const [name, value] of [["A", a.score], ["B", b.score], ["A − B", chosen[0] === chosen[1] ? "the same condition under the same judge" : found ?? "not computed, since condition and judge both differ, or nothing is shared"]])
         facts.append(make("dt", { textContent: name }), make("dd", { textContent: value }));
       for (const one of made) one.destroy();
       if (made.length) document.querySelectorAll("table.later").forEach((table) => {

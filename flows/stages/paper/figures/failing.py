@@ -26,6 +26,9 @@ from flows.stages.paper.tables.failing import missing_credit as credit_table
 def tiers(results: Results) -> Figure:
     """Pass rates of requirements by tier, pooled and by condition (figure 3)."""
     frame, y = _shown(results, tier_rates(results).frame), _conditions(results)
+    frame = frame[frame["rate"].notna()]
+    if frame.empty:
+        raise NotEnoughError("no requirement was graded")
     frame["tier"] = [f"tier {tier:g}" for tier in frame["tier"]]
     chart = dots(
         frame,

@@ -105,6 +105,8 @@ def weights_grid(results: Results) -> Table:
     """Rank stability and largest changes of the benchmark's conditions, for each set of severity weights."""
     own = results.verdicts_once
     own = own[own["condition"].isin(results.at_benchmark) & own["passed"].notna()]
+    if own.empty:
+        raise NotEnoughError("no verdict by this judge")
     present = set(own["severity"].dropna().unique())
     if not results.weights or not present:
         raise NotEnoughError("items have points of their own")
