@@ -12,7 +12,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
-from omegaconf.errors import InterpolationResolutionError, OmegaConfBaseException
+from omegaconf.errors import ConfigAttributeError, InterpolationResolutionError, OmegaConfBaseException
 from yaml import YAMLError
 
 from flows.adapters.config.check import (
@@ -22,7 +22,7 @@ from flows.adapters.config.check import (
     refuse_unknown,
     refuse_unweighted,
 )
-from flows.adapters.config.described import options
+from flows.adapters.config.described import key_types, options
 from flows.adapters.config.messages import missing_option
 from flows.adapters.config.sources import NO_SOURCE, Source, compose_from, folders_beside
 from flows.common.errors import ConfigError
@@ -63,11 +63,13 @@ def compose(
         refuse_unweighted([str(one.input_line) for one in values], config)
         container = with_values(config, values)
         if all(one.key_or_group != "benchmark.name" for one in values):
-            _name_after_data(container["benchmark"], config.benchmark, known["benchmark"])
+            _name_after_data(container.get("benchmark"), config.get("benchmark"), known["benchmark"])
     except UNCOMPOSED as error:
         refuse_member(overrides)
         if (missing := missing_option(str(error), known)) is not None:
             raise missing from error
+        if (key := _needed_key(error)) in key_types():
+            raise ConfigError(str(key), "not set", "a value in the file of its option") from error
         fault: BaseException | None = error
         while fault is not None and not isinstance(fault, ConfigError):
             fault = fault.__cause__ or fault.__context__
@@ -83,14 +85,26 @@ def compose(
     return container, dict(choices)
 
 
-def _name_after_data(benchmark: dict[str, Any], preset: Any, known: Sequence[str]) -> None:
+def _needed_key(error: BaseException) -> str | None:
+    """Return the key that composing needed and did not find; None for another error."""
+    if isinstance(error, ConfigAttributeError):
+        return error.full_key
+    found = re.match(r"Interpolation key '([\w.]+)' not found", str(error))
+    return found[1] if found else None
+
+
+def _name_after_data(benchmark: Any, preset: Any, known: Sequence[str]) -> None:
     """Name a benchmark after its folder of scenarios, if only that was set.
 
-    Under the name of the preset its results would replace those of the preset's own scenarios.
+    Under the name of the preset its results would replace those of the preset's own scenarios. Settings
+    without a folder are left to the check of all keys.
     """
-    if benchmark["data"] == preset.data:
+    if not isinstance(benchmark, dict) or not isinstance(preset, DictConfig):
         return
-    folder = Path(str(benchmark["data"]))
+    data: Any = benchmark.get("data")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- of a YAML file
+    if data in (None, preset.get("data")):
+        return
+    folder = Path(str(data))
     folder = folder.parent if folder.name == "tasks" else folder
     name = _NOT_IN_NAMES.sub("_", folder.resolve().name).strip("_.") or "benchmark"
     benchmark["name"] = f"{name}_own" if name in known else name

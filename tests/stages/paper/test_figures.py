@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
+from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.paper import paper_results
 from flows.schema.verdict import VerdictStatus
 from flows.stages.paper import FIGURES, TABLES, NotEnoughError, draw
@@ -88,13 +89,12 @@ def test_labels_have_the_size_and_room_that_they_are_given(results):
 def test_nothing_is_drawn_of_a_judge_without_a_verdict(others):
     scenarios = make_scenarios(2, 12)
     graded = make_graded(scenarios, n_models=3, n_seeds=1, second=False, repeats=False)
+    about = {"judge": {"label": "silent", "is_stand_in": False}}
     silent = [
-        replace(
-            entry,
-            about={**entry.about, "judge": {"label": "silent", "is_stand_in": False}},
-            verdicts=[
-                replace(one, passed=None, status=VerdictStatus.unparsed, mode=None) for one in entry.verdicts
-            ],
+        Graded(
+            {**entry.about, **about},
+            entry.briefs,
+            [replace(one, passed=None, status=VerdictStatus.unparsed, mode=None) for one in entry.verdicts],
         )
         for entry in graded[:2]
     ]
