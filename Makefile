@@ -77,7 +77,9 @@ ui: $(STAMP)  ## MLflow's page on the project's runs
 
 prefect: $(STAMP)  ## keep Prefect's server and page running
 	@echo 'In another terminal: export PREFECT_API_URL=http://127.0.0.1:4200/api'
-	PREFECT_HOME=$(CURDIR)/.prefect PREFECT_SERVER_ANALYTICS_ENABLED=false $(BIN)/prefect server start
+	@echo 'If the port is in use, it may be running already; another port: ARGS="--port N"'
+	DO_NOT_TRACK=1 PREFECT_HOME=$(CURDIR)/.prefect PREFECT_SERVER_ANALYTICS_ENABLED=false \
+	  $(BIN)/prefect server start $(ARGS)
 
 cluster: $(STAMP)  ## PostgreSQL, Prefect on it, a Dask scheduler, two workers
 	@$(BIN)/python -m tests.support.cluster start $(ARGS)

@@ -85,6 +85,7 @@ CASES = [
         for command in ("run", "plan", "report", "agreement", "ui", "track", "packets", "validate")
     ),
     ("report results=file/below", WRONG_NAME, "file is a file"),
+    ("run store=file", WRONG_NAME, "file is a file"),
     ("report results=gone", FAULT, "nothing graded here"),
     ("ui results=gone", FAULT, "not there"),
     # scenarios
@@ -144,7 +145,7 @@ def test_outside_a_project_nothing_can_be_run(tmp_path, monkeypatch, capsys):
             "Write model.api_base=http://127.0.0.1:80/v1\n",
         ),
         ("run model=local_gguf model.name=x model.api_base=gone.gguf", "gone.gguf: no such file"),
-        ("compare strong weak", "no such condition"),
+        ("compare strong weak", "nothing graded here"),
         ("remove strong --yes", "no such condition"),
     ],
 )

@@ -215,6 +215,12 @@ def test_the_job_that_slurm_gets_has_a_place_for_each_chain():
     assert "export DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False\n" in script
 
 
+def test_slurm_without_its_commands_is_refused_at_once(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ConfigError, match=r"sbatch is not on the PATH; expected a node that can submit jobs"):
+        start_cluster(dataclasses.replace(RUNNER, cluster=ClusterKind.slurm), chains=1)
+
+
 @pytest.mark.parametrize(("name", "values"), clusters._SETTINGS.items())
 def test_dask_has_each_setting_under_its_name_and_takes_it_from_the_environment(name, values):
     theirs, ours = values

@@ -23,6 +23,9 @@ from flows.pipeline.results.served import is_other_model
         ("gemini-3", "models/gemini-3-preview-05-20", False),
         ("qwen-7b", "qwen-72b", True),
         ("m", "/models/M.gguf", False),
+        ("SmolLM2.Q4_1", "SmolLM2.Q4_1.gguf@sha256:b179c9523d0e", False),
+        ("SmolLM2.Q4_1", "SmolLM2.Q8_0.gguf@sha256:b179c9523d0e", True),
+        ("mockllm/model", "mockllm", False),
     ],
 )
 def test_a_date_or_a_provider_makes_no_other_model(asked, served, other):

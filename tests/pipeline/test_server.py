@@ -145,16 +145,33 @@ class Nonsense(http.server.BaseHTTPRequestHandler):
         self.wfile.write(b"hello there\r\n\r\n")
 
 
-def test_a_server_of_another_kind_does_not_answer(tmp_path, monkeypatch):
-    monkeypatch.setattr("flows.pipeline.orchestration.server._ANSWER_S", 0.3)
-    other = http.server.HTTPServer(("127.0.0.1", 0), Nonsense)
+class Elsewhere(http.server.BaseHTTPRequestHandler):
+    """Has no page of that name, as Prefect's server has none of `/health`."""
+
+    def do_GET(self):
+        self.send_error(404)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (Nonsense, r"does not answer\. .*unset PREFECT_API_URL"),
+        (Elsewhere, r"is not Prefect's API; expected its address, such as http://127\.0\.0\.1:\d+/api"),
+    ],
+)
+def test_a_server_of_another_kind_is_said_to_be_one(tmp_path, monkeypatch, kind, said):
+    monkeypatch.setattr("flows.pipeline.orchestration.server._ANSWER_S", 0.3 if kind is Nonsense else 60)
+    other = http.server.HTTPServer(("127.0.0.1", 0), kind)
     thread = threading.Thread(target=other.serve_forever)
     thread.start()
     monkeypatch.setenv("PREFECT_API_URL", f"http://127.0.0.1:{other.server_port}/api")
     server = Server(tmp_path / "server.log")
     server.start()
     try:
-        with pytest.raises(StaffbenchError, match=r"does not answer\. .*unset PREFECT_API_URL"):
+        with pytest.raises(StaffbenchError, match=said):
             server.wait()
     finally:
         other.shutdown()

@@ -81,7 +81,7 @@ def test_a_code_tells_nothing_and_changes_with_the_text():
 
 def test_equal_texts_count_once_and_too_few_are_refused():
     copies = [Brief("strong", "scenario_01", seed, "the same") for seed in (1, 2, 3)]
-    with pytest.raises(ConfigError, match="2 different briefs for 1 raters, of 1"):
+    with pytest.raises(ConfigError, match="2 different briefs for 1 rater, of 1"):
         drawn(copies, raters=("ann",), size=Size(2, 5, 0))
     ((brief, items),) = drawn(copies, raters=("ann",), size=Size(1, 500, 1))["ann"]
     assert (brief.seed, len(items)) == (1, 126)

@@ -122,6 +122,7 @@ class Cluster:
         data, password = self.folder / "database", self.folder / "password"
         user = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
         if not data.is_dir():
+            password.touch(mode=0o600)
             password.write_text(secrets.token_hex(16))
             data.mkdir()
             if user:

@@ -59,29 +59,31 @@ def compose_points(project: Path, overrides: Sequence[str], *, multirun: bool) -
         source, jobs = expanded(project, overrides, multirun=multirun)
         points = [_compose_point(project, source, job) for job in jobs]
     for results in dict.fromkeys(point.settings.results for point in points):
-        _refuse_file(project, project / results)
+        _refuse_file(project, "results", project / results)
     for store in {point.settings.store for point in points} - {None}:
-        StoreAddress.of(str(store), project)  # raises what is wrong with it
+        address = StoreAddress.of(str(store), project)  # raises what is wrong with it
+        if address.scheme == "file":
+            _refuse_file(project, "store", Path(address.bucket))
     return points
 
 
-def _refuse_file(project: Path, results: Path) -> None:
-    """Reject an invalid results path, here because every command that uses results composes first."""
-    named = f"results={' '.join(str(results).split())}"
-    if results == project:
-        raise ConfigError("results", "not set", "a folder, as in results=results")
+def _refuse_file(project: Path, key: str, folder: Path) -> None:
+    """Reject a path that can't be a folder; here, as every command that uses it composes first."""
+    named = f"{key}={' '.join(str(folder).split())}"
+    if folder == project:
+        raise ConfigError(key, "not set", f"a folder, as in {key}={key}")
     try:
-        os.lstat(results / ("x" * 250) / ("x" * 250))  # as long as the names of result files
+        os.lstat(folder / ("x" * 250) / ("x" * 250))  # as long as the names of result files
     except ValueError:
         raise ConfigError(named, "a sign that no path has", "a folder") from None
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             raise ConfigError(named, "the name is too long", "a folder with a shorter name or path") from None
-    there = results
+    there = folder
     with suppress(OSError):  # an unreadable path is reported when writing to it
-        there = next(folder for folder in (results, *results.parents) if folder.exists())
+        there = next(path for path in (folder, *folder.parents) if path.exists())
     if there.exists() and not there.is_dir():
-        raise ConfigError(f"results={results}", f"{there} is a file", "a folder, or a name that is free")
+        raise ConfigError(f"{key}={folder}", f"{there} is a file", "a folder, or a name that is free")
 
 
 @contextmanager

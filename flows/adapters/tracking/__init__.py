@@ -204,9 +204,10 @@ def read_human_labels(results: Path, experiment: str, benchmark: str) -> tuple[l
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)  # noqa: S603 -- this package
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no answer"])[-1]
-        raise StaffbenchError(shown_uri(store_uri(results)), f"MLflow can't be read ({redacted(last)})")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return [HumanLabel(**label) for label in found["labels"]], found["notes"]
+        found = "does not answer" if "Max retries exceeded" in last else f"can't be read ({redacted(last)})"
+        raise StaffbenchError(shown_uri(store_uri(results)), f"MLflow {found}")
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return [HumanLabel(**label) for label in answer["labels"]], answer["notes"]
 
 
 def redacted(text: str) -> str:

@@ -69,6 +69,16 @@ def chains_at_once(settings: Settings) -> int:
     return max(4, 3 * math.ceil(settings.runner.concurrency / settings.seeds))
 
 
+def conditions_at_once(evaluations: Sequence[Evaluation]) -> int:
+    """Maximum number of conditions that have begun and are not written: those of three times the chains.
+
+    Chains whose stages are all stored wait for nothing. Without this limit, those of all conditions ran, and
+    their texts and verdicts were in memory, before the first condition was written.
+    """
+    fewest = min(len(evaluation.scenarios) for evaluation in evaluations)
+    return max(4, 3 * math.ceil(chains_at_once(evaluations[0].settings) / max(1, fewest)))
+
+
 async def run_chain(
     context: RunContext, evaluation: Evaluation, scenario: Scenario, on_step: OnStep
 ) -> Chain:

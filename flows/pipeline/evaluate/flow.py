@@ -19,7 +19,7 @@ from prefect.states import Cancelled, Completed, Failed
 from flows.common.errors import BudgetReached, StaffbenchError, Stopped
 from flows.common.gather import gather_then_raise
 from flows.common.text import number
-from flows.pipeline.evaluate.chain import RunChain
+from flows.pipeline.evaluate.chain import RunChain, conditions_at_once
 from flows.pipeline.evaluate.job import JOB, Ended, Finished, Job
 from flows.pipeline.orchestration.cached_tasks import TaskRuns, run_cached, show_skipped
 from flows.pipeline.orchestration.flow_runs import (
@@ -75,10 +75,13 @@ async def evaluate(overrides: list[str], sweep: bool) -> State[None]:  # noqa: A
         async with shown:
             packets = await _read_packets(job)
             async with job.chains(job.context, job.progress.step) as run:
-                results = await asyncio.gather(
-                    *(_evaluate_one(job, run_id, e, packets, run) for e in job.context.evaluations),
-                    return_exceptions=True,
-                )
+                slots = asyncio.Semaphore(conditions_at_once(job.context.evaluations))
+
+                async def in_turn(evaluation: Evaluation) -> Ended:
+                    async with slots:
+                        return await _evaluate_one(job, run_id, evaluation, packets, run)
+
+                results = await asyncio.gather(*map(in_turn, job.context.evaluations), return_exceptions=True)
         job.finished.task_runs = TaskRuns.count - before
         await _report(job, title, run_id, results)
         state = _state(job.finished)

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 import urllib.parse
 from contextlib import ExitStack
 from typing import Any
@@ -68,6 +69,9 @@ def start_cluster(runner: RunnerSettings, chains: int, *, submit: bool = True) -
     # One more than its part, since a chain that waits for another's call has a place too.
     threads = runner.chains_per_worker or chains // workers + 1
     name, package = _CLASSES[runner.cluster]
+    if runner.cluster is ClusterKind.slurm and submit and shutil.which("sbatch") is None:
+        # Dask would show a traceback for each job, and wait for workers for ever.
+        raise ConfigError("runner.cluster=slurm", "sbatch is not on the PATH", "a node that can submit jobs")
     module, _, kind = name.rpartition(".")
     try:
         if runner.cluster is ClusterKind.ssh:

@@ -31,7 +31,7 @@ async def watched(server: Server | None, is_done: Callable[[], bool]) -> AsyncGe
     except asyncio.CancelledError:
         if server is None or not server.has_ended or not is_done():
             raise
-        raise _lost("it has ended") from None
+        raise _lost("it has ended", server) from None
     except Exception as error:
         import httpx
         from prefect.exceptions import PrefectException
@@ -41,17 +41,19 @@ async def watched(server: Server | None, is_done: Callable[[], bool]) -> AsyncGe
         if not is_its_own and not isinstance(error, httpx.HTTPError | PrefectException):
             raise
         forget_events()
-        raise _lost(str(error).split("\n")[0] or type(error).__name__) from error
+        raise _lost(str(error).split("\n")[0] or type(error).__name__, server) from error
     finally:
         if watching is not None:
             watching.cancel()
 
 
-def _lost(found: str) -> PrefectError:
+def _lost(found: str, server: Server | None) -> PrefectError:
+    own = server is not None and server.is_embedded
+    log = ".prefect/server.log" if own else "its log (of make cluster: those in .prefect/cluster/)"
     return PrefectError(
         "Prefect's server",
         f"was lost during the run ({found})",
-        remedy="check .prefect/server.log and the free disk space; the same command resumes",
+        remedy=f"check {log} and the free disk space; the same command resumes",
     )
 
 

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from contextlib import ExitStack, suppress
@@ -26,6 +27,7 @@ from flows.common.locks import locked
 
 _START_UP_S = 240.0  # a busy machine took 35 s, and several commands may start one after another
 _ANSWER_S = 10.0  # for a server that is already running
+_NOT_FOUND = 404
 
 _SETTINGS = {
     "DO_NOT_TRACK": "1",
@@ -128,7 +130,7 @@ class Server:
         """
         # Other servers may only be reachable through a proxy, which Prefect's client uses too.
         open_url = _DIRECT.open if self.is_embedded else urllib.request.urlopen
-        deadline = time.monotonic() + (_START_UP_S if self.is_embedded else _ANSWER_S)
+        deadline, other = time.monotonic() + (_START_UP_S if self.is_embedded else _ANSWER_S), False
         while time.monotonic() < deadline:
             if self._process is not None and self._process.poll() is not None:
                 raise _failed_start(self._log)
@@ -136,11 +138,22 @@ class Server:
                 with open_url(f"{self.url}/health", timeout=2):
                     self._answered = True
                     return
+            except urllib.error.HTTPError as error:
+                if other := not self.is_embedded and error.code == _NOT_FOUND:
+                    break
+                time.sleep(0.05)
             except (OSError, ValueError, http.client.HTTPException):
                 time.sleep(0.05)
         if self.is_embedded:
             raise StaffbenchError(
                 "Prefect's server", f"does not answer within {_START_UP_S:.0f} s", remedy=f"see {self._log}"
+            )
+        if other:
+            parts = urllib.parse.urlsplit(self.url)
+            raise ConfigError(
+                f"PREFECT_API_URL={self.url}",
+                "something answers there, and it is not Prefect's API",
+                f"its address, such as {parts.scheme}://{parts.netloc.rpartition('@')[2]}/api",
             )
         raise StaffbenchError(
             f"Prefect's server at {self.url}",

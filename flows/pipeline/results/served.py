@@ -15,6 +15,7 @@ from flows.schema.completion import Completion, Spent, spent_on
 _SERVED_BY = re.compile(
     r"(?:.*/)?(?:(?:us|eu|apac|global)\.)?(?:(?:anthropic|meta|mistral|amazon|cohere|deepseek|openai)\.)?"
 )
+_DIGEST = re.compile(r"@sha256:[0-9a-f]+$")  # of the file of a local model
 _REVISION = re.compile(r"(?:[-@:.](?:preview|exp|free|\d{3,8}|\d{4}-\d\d-\d\d|\d\d-\d\d|v\d+(?::\d)?))*")
 
 
@@ -24,12 +25,15 @@ def is_other_model(asked: str, served: str) -> bool:
     A provider before the name, a date or revision after it, and `-latest` are ignored. Two different dates,
     or versions such as 5 and 5.5, are different models.
     """
+    if served.lower() == asked.lower().partition("/")[0]:
+        return False  # only the provider is named
     short, long = sorted((_bare(asked), _bare(served)), key=len)
     return not long.startswith(short) or not _REVISION.fullmatch(long.removeprefix(short))
 
 
 def _bare(name: str) -> str:
-    return _SERVED_BY.sub("", name.lower().rstrip("/"), count=1).removesuffix(".gguf").removesuffix("-latest")
+    name = _DIGEST.sub("", name.lower().rstrip("/"))
+    return _SERVED_BY.sub("", name, count=1).removesuffix(".gguf").removesuffix("-latest")
 
 
 def served(
