@@ -99,7 +99,7 @@ REFUSED = [
     (["sheet", "labels"], {"raters": "../ann"}, "--raters: '../ann'"),
     (["sheet", "labels"], {"raters": "ann", "briefs": 0}, "--briefs: 0; expected a number from 1"),
     (["sheet", "labels"], {"raters": "ann", "briefs": 2, "shared": 3}, "--shared: 3; expected a number"),
-    (["sheet", "labels"], {"raters": "ann", "briefs": 50}, "50 different briefs for 1 raters, of 4"),
+    (["sheet", "labels"], {"raters": "ann", "briefs": 50}, "50 different briefs for 1 rater, of 4"),
     (["sheet", "a_file"], {"raters": "ann", "briefs": 2}, "a_file: can't be written"),
     ([], {"raters": "ann"}, "no sheet to draw"),
     (["none.csv"], {}, "none.csv: no such file"),

@@ -101,7 +101,7 @@ def _name_after_data(benchmark: Any, preset: Any, known: Sequence[str]) -> None:
     """
     if not isinstance(benchmark, dict) or not isinstance(preset, DictConfig):
         return
-    data: Any = benchmark.get("data")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- of a YAML file
+    data = cast("dict[str, Any]", benchmark).get("data")
     if data in (None, preset.get("data")):
         return
     folder = Path(str(data))
