@@ -25,6 +25,10 @@ from flows.common.files import write_whole
 
 SCHEMA_VERSION = "2"  # increment when a column changes its name, type or meaning
 
+# A thread of pyarrow's that still holds Python's bytes when the interpreter ends aborts the process, after
+# the command has done its work (github.com/apache/arrow/issues/34314). These tables are small;
+# threads would not help.
+USE_THREADS = False
 
 _TYPES: dict[str, Any] = {"": pa.string(), "int": pa.int64(), "bool": pa.bool_(), "float": pa.float64()}
 
@@ -187,7 +191,7 @@ def parse_arrow(
             raise StoreError(
                 path, f"schema version {version}", f"version {SCHEMA_VERSION}", "delete it and run again"
             )
-        table = file.read([name for name in names if name not in without])
+        table = file.read([name for name in names if name not in without], use_threads=USE_THREADS)
     except (OSError, pa.ArrowException) as error:
         raise _unreadable(path, error) from error
     return table, json.loads(found[b"staffbench"])
@@ -195,7 +199,12 @@ def parse_arrow(
 
 def read_column(content: bytes, name: str) -> list[Any]:
     """Return one column of a file's content that `parse_arrow` has read."""
-    return pq.read_table(pa.BufferReader(content), columns=[name]).column(name).to_pylist()
+    return (
+        pq.ParquetFile(pa.BufferReader(content))
+        .read([name], use_threads=USE_THREADS)
+        .column(name)
+        .to_pylist()
+    )
 
 
 def _unreadable(path: Path, error: Exception) -> StoreError:

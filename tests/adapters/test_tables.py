@@ -1,5 +1,8 @@
 """Strict on write, equal bytes for equal rows, whole or not at all."""
 
+import subprocess
+import sys
+
 import pyarrow.parquet as pq
 import pytest
 
@@ -84,3 +87,28 @@ def test_half_written_files_are_not_listed(tmp_path):
     (tmp_path / ".t.parquet.123").write_bytes(b"half")
     (tmp_path / ".u.parquet").write_bytes(b"half")
     assert [path.name for path in table_files(tmp_path)] == ["t.parquet"]
+
+
+READ = """
+import sys
+from pathlib import Path
+import psutil
+from flows.adapters.rubrics.published import _records
+from flows.adapters.tables import SCORES, read_column, read_parquet, read_table
+from flows.pipeline.results.table_rows import VerdictRows
+threads = psutil.Process().num_threads
+path, before = Path(sys.argv[1]), threads()
+rows, _ = read_table(path, SCORES)
+assert read_column(read_parquet(path), "seed") == [1]
+assert _records(path) == rows
+VerdictRows.of([]).frame()
+print(threads() - before)
+"""
+
+
+def test_no_thread_of_pyarrow_is_left_to_abort_the_process_at_its_end(tmp_path):
+    path = tmp_path / "t.parquet"
+    write(path, [ROW])
+    command = [sys.executable, "-c", READ, str(path)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("0\n", 0), done.stderr

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from flows.adapters.rubrics.files import FileRow
@@ -60,7 +61,8 @@ def read_published(path: Path, example: str | None) -> Published | None:
 def _records(path: Path) -> list[dict[str, Any]]:
     if path.suffix.lower() == ".parquet":
         try:
-            return cast("list[dict[str, Any]]", pq.read_table(path).to_pylist())  # pyright: ignore[reportUnknownMemberType] -- pyarrow has no types
+            table: Any = pq.ParquetFile(pa.BufferReader(path.read_bytes())).read(use_threads=False)  # pyright: ignore[reportUnknownMemberType] -- pyarrow has no types
+            return cast("list[dict[str, Any]]", table.to_pylist())
         except (OSError, ValueError) as error:
             raise ScenarioError(path, f"can't be read ({error})", "Parquet") from error
     if path.suffix.lower() not in (".json", ".jsonl"):

@@ -134,7 +134,7 @@ def read_index(path: Path) -> tuple[IndexRow, ...]:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise _problem(path, f"over {MAX_BYTES:,} bytes", "an index")
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(pa.BufferReader(path.read_bytes()))
         if file.metadata.num_rows > MAX_ROWS:
             raise _problem(path, f"over {MAX_ROWS:,} rows", "an index")
         rows = _rows(file, path)
@@ -162,7 +162,7 @@ def _rows(file: Any, path: Path) -> list[dict[str, Any]]:
     """Read all rows in batches, as a small file can unpack to any size."""
     rows: list[dict[str, Any]] = []
     size = 0
-    for batch in file.iter_batches(batch_size=8):
+    for batch in file.iter_batches(batch_size=8, use_threads=False):
         size += batch.nbytes
         if size > MAX_BYTES:
             raise _problem(path, f"unpacks to over {MAX_BYTES:,} bytes", "an index")

@@ -14,7 +14,15 @@ from typing import Any, overload
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from flows.adapters.tables import BRIEFS, VERDICTS, parse_arrow, read_arrow, read_column, read_parquet
+from flows.adapters.tables import (
+    BRIEFS,
+    USE_THREADS,
+    VERDICTS,
+    parse_arrow,
+    read_arrow,
+    read_column,
+    read_parquet,
+)
 from flows.schema.rows import from_rows
 from flows.schema.verdict import Verdict, VerdictStatus
 
@@ -58,7 +66,8 @@ class VerdictRows(Sequence[Verdict]):
         """Return a pandas frame: texts as categories, `passed` as 1, 0 or NaN."""
         table = self.table.unify_dictionaries()
         passed = table.column("passed").cast(pa.int8()).cast(pa.float64())
-        return table.drop_columns(["passed"]).to_pandas().assign(passed=passed.to_numpy())
+        frame = table.drop_columns(["passed"]).to_pandas(use_threads=USE_THREADS)
+        return frame.assign(passed=passed.to_numpy())
 
     def with_status(self, statuses: Iterable[VerdictStatus]) -> VerdictRows:
         """Return the verdicts with one of these statuses, still as columns."""
