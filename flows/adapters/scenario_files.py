@@ -88,7 +88,7 @@ def check_scenario(
     controls = _controls(folder / "controls", named, problems)
     if head and head.get("scenario_id") != folder.name:
         problems.add(path, f"scenario_id {head.get('scenario_id')!r}", repr(folder.name))
-    there = [Path(name).name == name and (folder / "documents" / name).is_file() for name in documents]
+    there = [Path(name).name == name and (folder / "documents" / name).is_file() for name in documents or ()]
     if not documents or not all(there):
         return None, problems
     scenario = Scenario(
@@ -110,12 +110,15 @@ class _Faults(list[StaffbenchError]):
         self.append(ScenarioError(where, found, expected, remedy))
 
 
-def _documents(folder: Path, head: Mapping[str, Any], problems: _Faults) -> tuple[str, ...]:
+def _documents(folder: Path, head: Mapping[str, Any], problems: _Faults) -> tuple[str, ...] | None:
+    """Return the names of the documents, None if there is no list of them, which is one fault and not two."""
     where = folder / "scenario.yaml"
-    names = head.get("documents", [])
+    if "documents" not in head:
+        return None
+    names = head["documents"]
     if not isinstance(names, list) or not names:
         problems.add(where, f"documents: {names!r}", "a list of file names")
-        return ()
+        return None
     listed = tuple(str(name) for name in cast("list[object]", names))
     for name in listed:
         if Path(name).name != name:
@@ -128,7 +131,7 @@ def _documents(folder: Path, head: Mapping[str, Any], problems: _Faults) -> tupl
 
 
 def _items(
-    path: Path, documents: tuple[str, ...], dimensions: Dimensions, problems: _Faults
+    path: Path, documents: tuple[str, ...] | None, dimensions: Dimensions, problems: _Faults
 ) -> tuple[tuple[Item, ...], set[str]]:
     """Return the sound items, and the ids of all."""
     rows = _yaml(path, problems)
@@ -187,11 +190,13 @@ def _controls(folder: Path, ids: set[str], problems: _Faults) -> dict[str, Contr
 
 
 def _mapping(path: Path, problems: _Faults) -> dict[str, Any]:
+    before = len(problems)
     value = _yaml(path, problems)
-    if isinstance(value, dict):
+    if value and isinstance(value, dict):
         return cast("dict[str, Any]", value)
-    if value is not None:
-        problems.add(path, f"a {type(value).__name__}", "a mapping")
+    if len(problems) == before:
+        found = "empty" if value in (None, {}) else f"a {type(value).__name__}"
+        problems.add(path, found, "a mapping")
     return {}
 
 

@@ -33,7 +33,7 @@ class RowFault:
 
 
 def read_item(
-    row: Mapping[str, Any], documents: Sequence[str], dimensions: Dimensions
+    row: Mapping[str, Any], documents: Sequence[str] | None, dimensions: Dimensions
 ) -> tuple[Item | None, list[RowFault]]:
     """Return the item, or None and every fault of the row.
 
@@ -42,7 +42,7 @@ def read_item(
 
     Args:
         row: values by field, as YAML gives them; `source` is a list of `document` and `quote`.
-        documents: names of the scenario's documents.
+        documents: names of the scenario's documents; None if they are unknown, and any may be named.
         dimensions: how the benchmark classes items.
     """
     optional = {*dimensions.optional, "points"}
@@ -124,7 +124,7 @@ def _keys(fields: Mapping[str, Any], optional: set[str]) -> list[RowFault]:
     return faults + [RowFault(key, "missing", "a value") for key in missing]
 
 
-def _evidence(value: object, documents: Sequence[str]) -> tuple[tuple[Evidence, ...], list[RowFault]]:
+def _evidence(value: object, documents: Sequence[str] | None) -> tuple[tuple[Evidence, ...], list[RowFault]]:
     entries = cast("list[object]", value) if isinstance(value, list) else []
     if not entries:
         return (), [RowFault("source", f"{value!r}", "a list of document and quote")]
@@ -134,7 +134,7 @@ def _evidence(value: object, documents: Sequence[str]) -> tuple[tuple[Evidence, 
         fields = cast("dict[str, object]", entry) if isinstance(entry, dict) else {}
         if set(fields) != {"document", "quote"}:
             faults.append(RowFault("source", f"{entry!r}", "document and quote"))
-        elif fields["document"] not in documents:
+        elif documents is not None and fields["document"] not in documents:
             faults.append(
                 RowFault("source", f"document {fields['document']!r}", "a document of scenario.yaml")
             )

@@ -214,5 +214,31 @@ def test_a_misspelt_key_is_one_problem(tmp_path, project):
         ),
     ],
 )
-def test_where_a_file_is_no_yaml_is_said(scenario, text, said):
+def test_where_a_rubric_is_no_yaml_is_said(scenario, text, said):
     assert faults(scenario(rubric_text=text)).endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("title: [\n", "not YAML"),
+        ("# nothing yet\n", "empty; expected a mapping"),
+        ("{}", "empty; expected a mapping"),
+        ("- a\n", "a list; expected a mapping"),
+    ],
+)
+def test_a_scenario_file_without_keys_is_one_fault(scenario, text, said):
+    folder = scenario()
+    (folder / "scenario.yaml").write_text(text)
+    (line,) = faults(folder).splitlines()
+    assert said in line
+
+
+@pytest.mark.parametrize("documents", [None, 3, []])
+def test_a_scenario_without_a_list_of_documents_says_nothing_of_the_evidence(scenario, documents):
+    folder = scenario()
+    head = yaml.safe_load((folder / "scenario.yaml").read_text())
+    head["documents"] = documents
+    (folder / "scenario.yaml").write_text(yaml.safe_dump(head))
+    (line,) = faults(folder).splitlines()
+    assert f"documents: {documents}; expected a list of file names" in line

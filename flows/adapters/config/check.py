@@ -184,7 +184,9 @@ def _refuse_option(override: str, key: str, value: str, options: Sequence[str]) 
     """Reject an unknown option of an axis; `word_cap` takes any number, too."""
     name = key.lstrip("+~")
     if key.startswith("~"):
-        raise ConfigError(override, "an axis can't be removed", f"another option, as in {name}={options[0]}")
+        raise ConfigError(
+            override, "an axis can't be removed", f"another of its options: staffbench list {name}"
+        )
     if name == "experiment" and not key.startswith("+"):
         raise ConfigError(override, "a grid is added to the configuration", f"+{override}")
     if value.strip("'") in options or (name == "word_cap" and value.isdigit()):
