@@ -52,7 +52,7 @@ _CELLS: dict[str, Callable[[LeaderboardRow], str]] = {
 _WORDS = ("model", "effort", "harness", "cap", "judge", "differs in")
 _FOLDED = ("interval", "bounds", "briefs")
 """Columns that may wrap, too, where there is little room."""
-_SAME = ("effort", "harness", "cap", "judge", "scenarios", "briefs")
+_SAME = ("effort", "harness", "cap", "judge", "differs in", "scenarios", "briefs")
 """Columns of a terminal that go into the caption if all rows are equal."""
 _COUNTS: dict[str, Callable[[LeaderboardRow], int]] = {
     "items ungraded": lambda row: row.n_ungraded,
@@ -176,6 +176,8 @@ def _folded(cells: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
 
 
 def _phrase(head: str, cell: str) -> str:
+    if head == "differs in":
+        return cell.replace("\n", ", ")
     if head in _WORDS:
         return f"{head} {cell}"
     return cell if "text" in cell else plural(cell, head.removesuffix("s"))

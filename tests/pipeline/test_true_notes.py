@@ -173,3 +173,8 @@ def test_rows_that_are_not_shown_are_not_said_to_differ(tmp_path, capsys):
     for only_this_run in (False, True):
         show_board(Screen(only_this_run=only_this_run), board, entries, shown)
         assert ("Rows do not cover" in capsys.readouterr().out) != only_this_run
+    row = replace(board.rows[0], differs=(("temperature", "0.2"), ("top_p", "0.9")))
+    show_board(
+        Screen(only_this_run=True), replace(board, rows=(row,)), entries, {(row.condition, row.judge_id)}
+    )
+    assert "temperature 0.2, top_p 0.9" in " ".join(capsys.readouterr().out.split())

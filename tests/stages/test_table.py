@@ -168,7 +168,7 @@ def test_where_columns_do_not_fit_the_settings_of_a_row_are_one_column():
             word_cap=cap,
             judge=f"judge-{number}",
             judge_id=f"judge-{number}",
-            differs=(("temperature", "0.2"), ("judge.mode", "per_item")),
+            differs=(("temperature", f"0.{number}"), ("judge.mode", "per_item")),
             rank=1,
             n_ungraded=number,
         )
@@ -178,7 +178,7 @@ def test_where_columns_do_not_fit_the_settings_of_a_row_are_one_column():
     assert plain.rows[0] == ("model", "effort", "cap", "judge", "differs in", "score", "interval", "counts")
     assert fitting_widths(plain.rows, plain.words, 80) is None
     assert folded.rows[0] == ("model", "differs in", "score", "interval", "counts")
-    assert folded.rows[1][1] == "effort high\ncap 500\njudge judge-0\ntemperature 0.2\njudge.mode per_item"
+    assert folded.rows[1][1] == "effort high\ncap 500\njudge judge-0\ntemperature 0.0\njudge.mode per_item"
     assert fitting_widths(folded.rows, folded.words, 80) is not None
     assert [row[-3:] for row in folded.rows] == [row[-3:] for row in plain.rows]
     # A rank is within a judge's rows: it is shown where these are all.

@@ -61,14 +61,15 @@ def row_differences(graded: Sequence[Graded]) -> tuple[str, ...]:
 
 
 def part_of(board: Leaderboard, graded: Sequence[Graded]) -> Leaderboard:
-    """Return the board with the rows of `graded` alone; differences and assumptions are said of these."""
-    pairs = differing_settings(graded)
-    differs = {(entry.condition, entry.judge): own for entry, own in zip(graded, pairs, strict=True)}
-    named = [(row, differs.get((row.condition, row.judge_id))) for row in board.rows]
+    """Return the board with the rows of `graded` alone; differences and assumptions are said of these.
+
+    A row keeps the settings that tell it from the board's other rows.
+    """
+    wanted = {(entry.condition, entry.judge) for entry in graded}
     assumptions = board.assumptions if board.rules is None else tuple(_assumptions(graded, board.rules))
     return replace(
         board,
-        rows=tuple(replace(row, differs=own) for row, own in named if own is not None),
+        rows=tuple(row for row in board.rows if (row.condition, row.judge_id) in wanted),
         differences=row_differences(graded),
         assumptions=assumptions,
     )
