@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 from flows.__main__ import main
 from flows.adapters.config.compose import compose_points
 from flows.adapters.config.sources import as_overrides
-from flows.common.errors import StaffbenchError
+from flows.common.errors import Problems, StaffbenchError
 
 
 @pytest.fixture
@@ -149,6 +149,13 @@ def test_what_would_change_nothing_or_store_a_secret_is_refused(project, own, mo
     text = refusal(project, *as_overrides([str(own)], None), *overrides)
     assert said in text
     assert "abcdefghij" not in text
+
+
+def test_every_unknown_option_and_key_of_a_command_is_named(project):
+    with pytest.raises(Problems) as caught:
+        compose_points(project, ["model=strnog", "seeds=1", "sedes=2", "~judge"], multirun=False)
+    assert [line.partition(":")[0] for line in caught.value.lines] == ["model=strnog", "sedes=2", "~judge"]
+    assert caught.value.exit_code == 2
 
 
 def test_an_option_that_is_hidden_by_one_of_conf_is_refused(project, tmp_path):

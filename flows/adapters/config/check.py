@@ -156,37 +156,50 @@ def _unfit_runner(runner: RunnerSettings) -> Iterator[Unfit]:
 
 
 def refuse_unknown(overrides: Sequence[str], known: Mapping[str, list[str]]) -> None:
-    """Reject unknown axes, options and keys, with a suggestion. Hydra only names the first one."""
+    """Reject unknown axes, options and keys, all of them, with a suggestion. Hydra only names the first one.
+
+    Raises:
+        ConfigError: one is unknown.
+        Problems: several are.
+    """
+    found: list[StaffbenchError] = []
     for override in overrides:
-        key, has_value, value = override.partition("=")
-        name = key.lstrip("+~")
-        if not name or not (has_value or key.startswith("~")):
-            more = "a value with a space is written in quotes" if not has_value else ""
-            raise ConfigError(override, "not an override", "key=value", more)
-        if is_member(name):
-            if value not in known["judge"] and not key.startswith("~"):
-                raise ConfigError(override, f"no option {value!r}", nearest(value, known["judge"]))
-            continue
-        if name.startswith(MEMBERS):  # members have the keys of a judge
-            name = f"judge.{name.removeprefix(MEMBERS).partition('.')[2]}"
-        if name in known:
-            _refuse_option(override, key, value, known[name])
-            continue
-        names = _key_names()
-        if name not in names and not below_free_key(name) and not is_weight(name):
-            section, _, last = name.rpartition(".")
-            if section in ("model", "judge") and is_credential(last):  # its value is not shown
-                raise ConfigError(name, "no such key: settings are stored", instead_of_secret(section))
-            raise ConfigError(override, f"no key {name!r}", nearest_key(name, sorted({*names, *known})))
+        try:
+            _refuse_unknown(override, known)
+        except ConfigError as error:
+            found.append(error)
+    if found:
+        raise found[0] if len(found) == 1 else Problems.of("command line", found)
+
+
+def _refuse_unknown(override: str, known: Mapping[str, list[str]]) -> None:
+    key, has_value, value = override.partition("=")
+    name = key.lstrip("+~")
+    if not name or not (has_value or key.startswith("~")):
+        more = "a value with a space is written in quotes" if not has_value else ""
+        raise ConfigError(override, "not an override", "key=value", more)
+    if is_member(name):
+        if value not in known["judge"] and not key.startswith("~"):
+            raise ConfigError(override, f"no option {value!r}", nearest(value, known["judge"]))
+        return
+    if name.startswith(MEMBERS):  # members have the keys of a judge
+        name = f"judge.{name.removeprefix(MEMBERS).partition('.')[2]}"
+    if name in known:
+        _refuse_option(override, key, value, known[name])
+        return
+    names = _key_names()
+    if name not in names and not below_free_key(name) and not is_weight(name):
+        section, _, last = name.rpartition(".")
+        if section in ("model", "judge") and is_credential(last):  # its value is not shown
+            raise ConfigError(name, "no such key: settings are stored", instead_of_secret(section))
+        raise ConfigError(override, f"no key {name!r}", nearest_key(name, sorted({*names, *known})))
 
 
 def _refuse_option(override: str, key: str, value: str, options: Sequence[str]) -> None:
     """Reject an unknown option of an axis; `word_cap` takes any number, too."""
     name = key.lstrip("+~")
     if key.startswith("~"):
-        raise ConfigError(
-            override, "an axis can't be removed", f"another of its options: staffbench list {name}"
-        )
+        raise ConfigError(key, "an axis can't be removed", f"another of its options: staffbench list {name}")
     if name == "experiment" and not key.startswith("+"):
         raise ConfigError(override, "a grid is added to the configuration", f"+{override}")
     if value.strip("'") in options or (name == "word_cap" and value.isdigit()):
