@@ -41,5 +41,7 @@ def load_pairs(folder: Path) -> list[tuple[str, Item, bool, str]]:
             )
             for row in rows
         ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
+        raise ScenarioError(error.filename, f"can't be read ({error.strerror})", "labelled pairs") from error
+    except (ValueError, KeyError, TypeError, yaml.YAMLError) as error:
         raise ScenarioError(path, f"not readable as labelled pairs ({error!r})") from error

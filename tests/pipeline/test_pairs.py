@@ -46,3 +46,14 @@ def test_what_a_judge_leaves_without_a_verdict_is_counted_apart(folder):
 def test_the_offline_judge_asks_nobody(folder):
     (point,) = compose_points(folder, [], multirun=False)
     assert remote_pairs_agreement(folder, point.settings) == []
+
+
+def test_a_project_without_pairs_measures_the_controls_alone(bench):
+    done = bench("agreement")
+    assert (done.code, done.err) == (0, "")
+    assert "offline against labelled controls" in done.out
+    folder = bench.folder / "data" / "judge_pairs"
+    folder.mkdir()
+    done = bench("agreement")
+    assert done.code == 1
+    assert "split.yaml: can't be read (No such file or directory); expected labelled pairs" in done.err

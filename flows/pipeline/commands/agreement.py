@@ -144,8 +144,9 @@ def _measure(
     measured: list[tuple[str, Agreement]] = [
         ("offline", found) for found in offline_agreements(scenarios, objects)
     ]
-    if settings.benchmark.protocol is ProtocolName.ma_bench:  # pairs exist for its items only
-        measured += [("offline", found) for found in pairs_agreement(project / "data" / "judge_pairs")]
+    pairs = project / "data" / "judge_pairs"
+    if settings.benchmark.protocol is ProtocolName.ma_bench and pairs.is_dir():  # for its items only
+        measured += [("offline", found) for found in pairs_agreement(pairs)]
         measured += remote_pairs_agreement(project, settings)
     judges: Sequence[JudgeNote] = ()
     if graded:
