@@ -12,7 +12,7 @@ PRIVATE = {
     "inspect_ai._util.error:PrerequisiteError": "pipeline/inspect",
     "prefect.events.worker:EventsWorker._instances": "pipeline/orchestration/lost.py",
     "prefect.filesystems:LocalFileSystem._resolve_path": "pipeline/orchestration/records.py",
-    "prefect.server.api.server:create_app": "pipeline/orchestration/server.py",
+    "prefect.server.api.server:create_app": "pipeline/orchestration/server_process.py",
 }
 
 

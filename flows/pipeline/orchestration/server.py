@@ -5,25 +5,21 @@ tracebacks are printed, and after kill -9 the server keeps running. Our server i
 output goes to a file. It ends once it has written everything, or when the pipe to its parent breaks.
 """
 
-import gc
 import http.client
-import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
-from flows.common.locks import locked
 
 _START_UP_S = 240.0  # a busy machine took 35 s, and several commands may start one after another
 _ANSWER_S = 10.0  # for a server that is already running
@@ -111,8 +107,8 @@ class Server:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         with _open_log(self._log) as log:
-            self._process = subprocess.Popen(  # noqa: S603 -- runs this module
-                [sys.executable, "-P", "-m", "flows.pipeline.orchestration.server", str(port)],
+            self._process = subprocess.Popen(  # noqa: S603 -- runs a module of ours
+                [sys.executable, "-P", "-m", "flows.pipeline.orchestration.server_process", str(port)],
                 env={**_EMBEDDED, **os.environ},
                 stdin=subprocess.PIPE,
                 stdout=log,
@@ -129,7 +125,7 @@ class Server:
             StaffbenchError: it does not.
         """
         # Other servers may only be reachable through a proxy, which Prefect's client uses too.
-        open_url = _DIRECT.open if self.is_embedded else urllib.request.urlopen
+        open_url = DIRECT.open if self.is_embedded else urllib.request.urlopen
         deadline, other = time.monotonic() + (_START_UP_S if self.is_embedded else _ANSWER_S), False
         while time.monotonic() < deadline:
             if self._process is not None and self._process.poll() is not None:
@@ -188,7 +184,8 @@ class Server:
         os.environ.pop("PREFECT_API_URL", None)
 
 
-_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+"""Opens addresses of this machine without a proxy."""
 
 
 def _check_address(url: str) -> None:
@@ -245,73 +242,5 @@ def _failed_start(log: Path) -> StaffbenchError:
     )
 
 
-def _serve(port: int) -> None:
-    """Run Prefect's server in the child process until standard input is closed."""
-    gc.disable()  # collecting during the imports takes a seventh of the start
-    import uvicorn
-    from prefect.server.api.server import create_app
-
-    config = uvicorn.Config(
-        create_app(),
-        host="127.0.0.1",
-        port=port,
-        log_level="error",
-        ws_per_message_deflate=False,  # compression does not pay on localhost
-    )
-
-    lock = ExitStack()
-
-    class Started(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            lock.close()
-
-    server = Started(config)
-    gc.freeze()
-    gc.enable()
-
-    def watch() -> None:
-        words = b"".join(iter(lambda: os.read(0, 4096), b"")).split()  # sys.stdin is locked at exit
-        if not server.started:
-            os._exit(0)
-        if words:
-            _wait_until_written(port, words[0].decode(), int(words[1]))
-        else:
-            time.sleep(_DRAIN_S)
-        server.should_exit = True
-        time.sleep(10)
-        os._exit(0)
-
-    threading.Thread(target=watch, daemon=True).start()
-    with suppress(StoreError):  # a file system without locks
-        # Two servers must not migrate the same database at once.
-        lock.enter_context(locked(home() / "server.lock"))
-    server.run()
-
-
-def _wait_until_written(port: int, flow_run_id: str, task_runs: int) -> None:
-    """Wait until this server has recorded that many finished task runs, at most `_WRITE_S`."""
-    body = {
-        "flow_runs": {"id": {"any_": [flow_run_id]}},
-        "task_runs": {"state": {"type": {"any_": ["COMPLETED", "FAILED", "CANCELLED", "CRASHED"]}}},
-    }
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{port}/api/task_runs/count",
-        json.dumps(body).encode(),
-        {"Content-Type": "application/json"},
-    )
-    deadline = time.monotonic() + _WRITE_S
-    while time.monotonic() < deadline:
-        with suppress(OSError, ValueError), _DIRECT.open(request, timeout=2) as reply:
-            if int(reply.read()) >= task_runs:
-                return
-        time.sleep(0.1)
-
-
 _LOG_TAIL = 4000  # characters
 _MIN_FREE_BYTES = 1_000_000
-_DRAIN_S = 2.5  # the recorder flushes every second
-_WRITE_S = 10.0  # a crashed task run may never be recorded as finished
-
-if __name__ == "__main__":
-    _serve(int(sys.argv[1]))
