@@ -45,6 +45,10 @@ def test_sheets_go_out_blinded_and_what_comes_back_calibrates_the_judge(graded):
     done = drawn(graded)
     assert done.code == 0, done.err
     assert "Written: labels/ann.xlsx, labels/ben.xlsx" in done.out
+    assert done.out.endswith("When they come back: staffbench agreement labels\n")
+    (graded.folder / "elsewhere").symlink_to(graded.folder / "results")
+    done = drawn(graded, "results=elsewhere", folder="my labels")
+    assert done.out.endswith("When they come back: staffbench agreement 'my labels' results=elsewhere\n")
     folder = graded.folder / "labels"
     for path in folder.iterdir():
         words = {

@@ -6,6 +6,9 @@ and `tags`. PRBench (Akyürek et al. 2025): one task each, with `rubric`: a list
 `rubric.json` or `config.json`, or the index of tasks: a list of criteria with points.
 """
 
+# pyarrow ships no types:
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -61,8 +64,8 @@ def read_published(path: Path, example: str | None) -> Published | None:
 def _records(path: Path) -> list[dict[str, Any]]:
     if path.suffix.lower() == ".parquet":
         try:
-            table: Any = pq.ParquetFile(pa.BufferReader(path.read_bytes())).read(use_threads=False)  # pyright: ignore[reportUnknownMemberType] -- pyarrow has no types
-            return cast("list[dict[str, Any]]", table.to_pylist())
+            file: Any = pq.ParquetFile(pa.BufferReader(path.read_bytes()))
+            return cast("list[dict[str, Any]]", file.read(use_threads=False).to_pylist())
         except (OSError, ValueError) as error:
             raise ScenarioError(path, f"can't be read ({error})", "Parquet") from error
     if path.suffix.lower() not in (".json", ".jsonl"):

@@ -1,6 +1,7 @@
 """`staffbench agreement`: judges against labels, others and themselves; and sheets that experts fill in."""
 
 import asyncio
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from flows.common.errors import ConfigError
 from flows.common.gather import gather_then_raise
 from flows.common.text import number, plural
 from flows.common.untrusted import plain_name
-from flows.pipeline.evaluate.showing import display_path
+from flows.pipeline.evaluate.showing import command_hint, display_path
 from flows.pipeline.results.agreement.judges import judges_agreement
 from flows.pipeline.results.agreement.labels import (
     by_code,
@@ -74,6 +75,8 @@ def agreement(
         )
         name = f"{settings.benchmark.name} {1 if draw is None else draw}"
         _draw(Path(paths[1]), raters or "", size, name, graded, scenarios, screen)
+        back = command_hint(f"agreement {shlex.quote(display_path(Path(paths[1])))}", project, settings)
+        screen.note(f"When they come back: {back}")
     elif (raters, briefs, items, shared, draw) != (None,) * 5:
         raise ConfigError("--raters", "no sheet to draw", f"staffbench agreement {SHEET} FOLDER")
     else:
@@ -128,7 +131,6 @@ def _draw(  # noqa: PLR0917 -- what is drawn, and of what
     rows = sum(len(chosen) for _, chosen in next(iter(drawn.values())))
     screen.note(f"Each has {plural(size.briefs, 'brief')} and about {plural(rows, 'item')}.")
     screen.note(f"Read by all: {plural(size.shared, 'brief')}.")
-    screen.note(f"When they come back: staffbench agreement {display_path(folder)}")
 
 
 def _measure(
