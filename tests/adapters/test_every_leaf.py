@@ -236,6 +236,7 @@ def test_every_leaf_beside_every_kind_of_writer_and_judge(project, base, model, 
         assert faults(point, set(Settings.__dataclass_fields__)) == []
 
 
+@pytest.mark.slow
 def test_every_entry_of_the_list_is_needed(project, monkeypatch):
     listed, remote = list(BY_DESIGN), ["model=openai_compatible", *MODEL]
     with opened(project):

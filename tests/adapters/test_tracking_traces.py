@@ -155,6 +155,7 @@ def test_a_run_has_legal_metrics_its_dataset_its_model_and_tables(tmp_path):
     assert run["tags"]["traces"] == "2 of 2 briefs"
 
 
+@pytest.mark.slow
 def test_a_run_with_other_results_is_updated_and_no_twin(tmp_path):
     logged(tmp_path, record())
     assert logged(tmp_path, record()) == (0, [])

@@ -174,6 +174,7 @@ def attempts(tmp_path_factory, project):
     return bench, ours.calls, theirs.calls, [read_eval_log(path) for path in paths]
 
 
+@pytest.mark.slow
 def test_the_tool_loop_sends_the_same_but_for_five_things_that_are_inspects(attempts):
     _, ours, theirs, _ = attempts
     of_sandbox = ('"bash"', "[Bottom line]\\n\\nEnd of report")
@@ -194,6 +195,7 @@ def test_the_tool_loop_sends_the_same_but_for_five_things_that_are_inspects(atte
     assert sorted(map(plain, theirs)) == sorted(map(plain, ours))
 
 
+@pytest.mark.slow
 def test_a_report_of_the_tool_loop_is_graded_and_imported(attempts):
     bench, _, _, (log, _) = attempts
     assert main_in(bench.folder, "report", "benchmark=mission_report") == 0
@@ -203,6 +205,7 @@ def test_a_report_of_the_tool_loop_is_graded_and_imported(attempts):
     assert {name: theirs.get(name) for name in same} == {name: ours.get(name) for name in same}
 
 
+@pytest.mark.slow
 def test_an_agent_leaves_its_report_in_the_sandbox(attempts):
     log = attempts[3][1]
     assert log.status == "success", log.error
