@@ -1,6 +1,10 @@
 """Parquet tables with declared schemas, validated on write.
 
 Rows are sorted and have no timestamps, so equal results have equal bytes.
+
+Parquet is read here, as everywhere, with `use_threads=False`: a thread of pyarrow's that still holds
+Python's bytes when the interpreter ends aborts the process, after the command has done its work
+(github.com/apache/arrow/issues/34314).
 """
 
 # pyarrow ships no types:
@@ -24,11 +28,6 @@ from flows.common.errors import StoreError
 from flows.common.files import write_whole
 
 SCHEMA_VERSION = "2"  # increment when a column changes its name, type or meaning
-
-# A thread of pyarrow's that still holds Python's bytes when the interpreter ends aborts the process, after
-# the command has done its work (github.com/apache/arrow/issues/34314). These tables are small;
-# threads would not help.
-USE_THREADS = False
 
 _TYPES: dict[str, Any] = {"": pa.string(), "int": pa.int64(), "bool": pa.bool_(), "float": pa.float64()}
 
@@ -191,7 +190,7 @@ def parse_arrow(
             raise StoreError(
                 path, f"schema version {version}", f"version {SCHEMA_VERSION}", "delete it and run again"
             )
-        table = file.read([name for name in names if name not in without], use_threads=USE_THREADS)
+        table = file.read([name for name in names if name not in without], use_threads=False)
     except (OSError, pa.ArrowException) as error:
         raise _unreadable(path, error) from error
     return table, json.loads(found[b"staffbench"])
@@ -199,12 +198,8 @@ def parse_arrow(
 
 def read_column(content: bytes, name: str) -> list[Any]:
     """Return one column of a file's content that `parse_arrow` has read."""
-    return (
-        pq.ParquetFile(pa.BufferReader(content))
-        .read([name], use_threads=USE_THREADS)
-        .column(name)
-        .to_pylist()
-    )
+    table = pq.ParquetFile(pa.BufferReader(content)).read([name], use_threads=False)
+    return table.column(name).to_pylist()
 
 
 def _unreadable(path: Path, error: Exception) -> StoreError:

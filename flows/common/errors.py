@@ -108,6 +108,11 @@ class Problems(StaffbenchError):  # noqa: N818 -- a list of errors
         joined.args = (str(joined),)
         return joined
 
+    @classmethod
+    def one_or_all(cls, where: object, problems: Sequence[StaffbenchError]) -> StaffbenchError:
+        """Return the only problem as it is, or several joined as by `of`."""
+        return problems[0] if len(problems) == 1 else cls.of(where, problems)
+
     def __str__(self) -> str:
         """Return the list, one error per line."""
         return "\n  - ".join(

@@ -116,7 +116,7 @@ def check_keys(models: Iterable[ModelSettings]) -> None:
         for fault, labels in needed_by.items()
     ]
     if faults:
-        raise faults[0] if len(faults) == 1 else Problems.of("keys", faults)
+        raise Problems.one_or_all("keys", faults)
 
 
 def check_no_secret(where: str, settings: object) -> None:

@@ -169,7 +169,7 @@ def refuse_unknown(overrides: Sequence[str], known: Mapping[str, list[str]]) -> 
         except ConfigError as error:
             found.append(error)
     if found:
-        raise found[0] if len(found) == 1 else Problems.of("command line", found)
+        raise Problems.one_or_all("command line", found)
 
 
 def _refuse_unknown(override: str, known: Mapping[str, list[str]]) -> None:

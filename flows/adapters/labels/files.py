@@ -57,7 +57,7 @@ def read_labels(
                 )
     problems += check(list(found.values()))
     if problems:
-        raise problems[0] if len(problems) == 1 else Problems.of("labels", problems)
+        raise Problems.one_or_all("labels", problems)
     return list(found.values())
 
 

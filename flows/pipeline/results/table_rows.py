@@ -14,15 +14,7 @@ from typing import Any, overload
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from flows.adapters.tables import (
-    BRIEFS,
-    USE_THREADS,
-    VERDICTS,
-    parse_arrow,
-    read_arrow,
-    read_column,
-    read_parquet,
-)
+from flows.adapters.tables import BRIEFS, VERDICTS, parse_arrow, read_arrow, read_column, read_parquet
 from flows.schema.rows import from_rows
 from flows.schema.verdict import Verdict, VerdictStatus
 
@@ -66,7 +58,7 @@ class VerdictRows(Sequence[Verdict]):
         """Return a pandas frame: texts as categories, `passed` as 1, 0 or NaN."""
         table = self.table.unify_dictionaries()
         passed = table.column("passed").cast(pa.int8()).cast(pa.float64())
-        frame = table.drop_columns(["passed"]).to_pandas(use_threads=USE_THREADS)
+        frame = table.drop_columns(["passed"]).to_pandas(use_threads=False)
         return frame.assign(passed=passed.to_numpy())
 
     def with_status(self, statuses: Iterable[VerdictStatus]) -> VerdictRows:

@@ -60,7 +60,7 @@ def check_labels(labels: Sequence[ExpertLabel], graded: Sequence[Graded]) -> Non
         StaffbenchError: all of them, by row.
     """
     if problems := label_faults(labels, graded):
-        raise problems[0] if len(problems) == 1 else Problems.of("labels", problems)
+        raise Problems.one_or_all("labels", problems)
 
 
 def label_faults(labels: Sequence[ExpertLabel], graded: Sequence[Graded]) -> list[StaffbenchError]:
