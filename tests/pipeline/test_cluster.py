@@ -80,7 +80,7 @@ def paid_twice(server, seeds=8):
 
 
 def test_a_run_on_two_workers_never_passes_the_limit_and_shows_its_task_runs(on_cluster, cluster):
-    with ScriptedServer(slow) as server:
+    with ScriptedServer(slow, together=IN_FLIGHT) as server:
         done = on_cluster("run", *overrides(server, cluster))
         assert done.code == 0, done.err
         assert (done.paid, server.peak) == (CALLS, IN_FLIGHT)

@@ -8,6 +8,7 @@ It runs in a thread with a loop of its own, so that a test may block, or run oth
 """
 
 import asyncio
+import contextlib
 import json
 import threading
 from collections import Counter
@@ -16,6 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from aiohttp import web
+
+HANG_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -109,14 +112,20 @@ class ScriptedServer:
         calls: every request, in order of arrival.
         billed: those that a provider would charge for: answered with 200, also if the client had gone.
         peak: the most requests that were in flight at once.
+        together: no request is answered before that many were in flight at once, so that a test of `peak`
+            does not depend on the speed of the machine. After `HANG_S` all are answered, and `peak` shows it.
         redirect: address to send every request on to, with `redirect_status`; None to answer them.
     """
 
-    def __init__(self, script: Callable[[Call], Answer] | None = None, port: int = 0) -> None:
+    def __init__(
+        self, script: Callable[[Call], Answer] | None = None, port: int = 0, *, together: int = 1
+    ) -> None:
         self.script = script or (lambda _call: Say())
         self.calls: list[Call] = []
         self.billed: list[Call] = []
         self.peak = 0
+        self.together = together
+        self._met = asyncio.Event()
         self._port = port
         self.base = ""
         self._peers: set[object] = set()
@@ -179,9 +188,16 @@ class ScriptedServer:
         try:
             if self.redirect is not None:
                 return web.Response(status=self.redirect_status, headers={"Location": self.redirect})
+            await self._meet()
             return await self._answer(request, call, self.script(call))
         finally:
             self._in_flight -= 1
+
+    async def _meet(self) -> None:
+        if self.peak < self.together and not self._met.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._met.wait(), HANG_S)
+        self._met.set()
 
     async def _answer(self, request: web.Request, call: Call, answer: Answer) -> web.StreamResponse:
         if isinstance(answer, Status):

@@ -40,13 +40,13 @@ def test_a_request_for_another_model_is_refused(tmp_path, other):
 
 
 def test_no_more_calls_are_in_flight_than_allowed(tmp_path):
-    with ScriptedServer(lambda _call: Say(delay_s=0.02)) as server:
+    with ScriptedServer(lambda _call: Say(delay_s=0.02), together=8) as server:
         ask(tmp_path, a_model(server.base), *prompts(40, server.base))
         assert server.peak == RUNNER.concurrency == 8
 
 
 def test_providers_have_limits_of_their_own_and_models_of_one_provider_share_one(tmp_path):
-    with ScriptedServer(lambda _call: Say(delay_s=0.1)) as server:
+    with ScriptedServer(lambda _call: Say(delay_s=0.1), together=4) as server:
         models = [a_model(server.base, provider=provider) for provider in ("one", "one", "other")]
 
         async def main():

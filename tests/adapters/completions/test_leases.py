@@ -47,6 +47,7 @@ def ask(client, server, prompts):
 
 def test_two_workers_never_pass_the_limit_and_both_work(tmp_path, endpoint):
     ledger = Ledger(tmp_path, concurrency=6)
+    endpoint.together = 6
 
     async def main():
         a, b = ledger.client(), ledger.client()
