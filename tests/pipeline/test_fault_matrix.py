@@ -61,7 +61,7 @@ WRITER = {
     "500": Fault(always(Status(500)), "error", TWICE_500, "error", (("n_error", 1),), "3 items"),
     "529": Fault(once(Status(529)), "complete", ("http 529", "ok")),
     "dropped": Fault(always(Drop(2)), "error", DROPPED, "error", (("n_error", 1),), "3 items"),
-    "slow": Fault(always(Hang(9, 1)), "error", SLOW, "error", (("n_error", 1),), "3 items"),
+    "slow": Fault(always(Hang(300, 1)), "error", SLOW, "error", (("n_error", 1),), "3 items"),
     "empty": Fault(
         always(Say("")),
         "complete",
@@ -145,7 +145,7 @@ JUDGE = {
     "500": Fault(always(Status(500)), "error", TWICE_500, "error", said="http 500"),
     "529": WRITER["529"],
     "dropped": Fault(always(Drop(2)), "error", DROPPED, "error", said="connection"),
-    "slow": Fault(always(Hang(9, 1)), "error", SLOW, "error", said="timeout"),
+    "slow": Fault(always(Hang(300, 1)), "error", SLOW, "error", said="timeout"),
     "empty": unparsed("", "it is empty"),
     "refused": Fault(always(Say("", finish="content_filter")), "refused", verdicts="refused"),
     "no content": Fault(
@@ -184,7 +184,8 @@ def faulty(tmp_path, project, monkeypatch, capsys):
             return fault.does(call, usual) if call.body["model"].startswith(side) else usual
 
         with ScriptedServer(script) as server:
-            limits = ["runner.max_attempts=2", "judge.max_attempts=2", "runner.idle_timeout_s=0.3"]
+            idle_s = 0.3 if fault.tries is SLOW else 60
+            limits = ["runner.max_attempts=2", "judge.max_attempts=2", f"runner.idle_timeout_s={idle_s}"]
             code = run_here(
                 tmp_path, *remote(server, *limits, "seeds=1", "benchmark.scenarios=[alder]", "word_cap=3000")
             )

@@ -106,7 +106,7 @@ def test_entities_in_a_package(build, tmp_path, declared):
     build.zipped(path, parts)
     start = time.perf_counter()
     refused(path, "declares a document type")
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 60
 
 
 def test_entities_in_a_sheet(fixture_path, tmp_path):

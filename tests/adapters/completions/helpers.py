@@ -28,9 +28,9 @@ RUNNER = RunnerSettings(
     requests_per_minute=None,
     tokens_per_minute=None,
     max_attempts=3,
-    connect_timeout_s=2.0,
-    idle_timeout_s=5.0,
-    total_timeout_s=10.0,
+    connect_timeout_s=30.0,
+    idle_timeout_s=60.0,
+    total_timeout_s=120.0,
     backoff_s=0.01,
     backoff_max_s=0.05,
 )

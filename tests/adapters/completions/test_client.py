@@ -48,7 +48,7 @@ def test_a_reply_is_paid_for_stored_and_then_replayed(tmp_path):
     assert completion.price_usd == pytest.approx((8 * 2.0 + 2 * 10.0) / 1e6)
     assert (completion.asked, completion.detail) == (ASKED, "")
     assert outcomes(completion) == ["ok"]
-    assert 0.0 <= completion.attempts[0].seconds < 5.0
+    assert 0.0 <= completion.attempts[0].seconds < 60.0
     assert CompletionStore(tmp_path).request(request.key) == request
 
 

@@ -72,7 +72,7 @@ def test_retry_after_is_waited_for(tmp_path):
     with ScriptedServer(script) as server:
         (paid,) = ask(tmp_path, a_model(server.base), a_request(base=server.base))
     assert paid.completion.text == "at last"
-    assert 1.0 <= times[1] - times[0] < 2.5
+    assert times[1] - times[0] >= 1.0
 
 
 def test_an_endpoint_that_holds_three_calls_serves_all_of_them(tmp_path):

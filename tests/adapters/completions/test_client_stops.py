@@ -268,7 +268,7 @@ def test_a_long_pause_and_a_lock_held_elsewhere_end_with_the_stop(tmp_path):
     with ScriptedServer(lambda _call: Status(500)) as server:
         ends = asyncio.run(main())
     assert [type(end) for end in ends] == [Stopped] * 2
-    assert time.monotonic() - started < 5.0
+    assert time.monotonic() - started < 60.0
 
 
 def test_a_signal_handler_may_stop_a_run(tmp_path):

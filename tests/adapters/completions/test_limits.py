@@ -113,7 +113,7 @@ def test_a_closed_provider_is_left_alone_and_then_doubles():
         assert (limits.concurrency, limits.in_flight, limits.closings) == (1.0, 0, 1)
         started = time.monotonic()
         (lease,) = await take(limits, 1)
-        assert 0.09 <= time.monotonic() - started < 1.0
+        assert time.monotonic() - started >= 0.09
         limits.served(lease, 10)
         assert (limits.concurrency, limits.closings) == (2.0, 0)
         for expected in (4.0, 8.0, 16.0, 32.0, 64.0, 64.0):
