@@ -53,6 +53,7 @@ def test_every_option_composes(project):
 REACHING = "# @package _global_\ntracking: {enabled: false, experiment: any}\nrunner: {concurrency: 0}\n"
 
 
+@pytest.mark.slow
 def test_a_wrong_value_is_found_on_every_axis_and_named(copied):
     assert AXES.keys() == options(copied).keys()
     count = sum(map(len, options(copied).values()))

@@ -202,7 +202,11 @@ def test_a_store_that_is_not_there_or_damaged_gives_no_labels(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "n", "why"), [(30.0, 2, "tracking.traces"), (0.0, 0, "the time for them was over")]
+    ("seconds", "n", "why"),
+    [
+        (30.0, 2, "tracking.traces"),
+        pytest.param(0.0, 0, "the time for them was over", marks=pytest.mark.slow),
+    ],
 )
 def test_briefs_beyond_the_bound_are_counted_and_said(tmp_path, seconds, n, why):
     _, notes = logged(tmp_path, record(n_briefs=10_200, traces_s=seconds))
@@ -211,7 +215,10 @@ def test_briefs_beyond_the_bound_are_counted_and_said(tmp_path, seconds, n, why)
     assert asked(tmp_path, RUNS)["tags"]["traces"] == f"{n} of 10200 briefs"
 
 
-@pytest.mark.parametrize(("benchmark", "wanted"), [("", None), ("smoke", "params.benchmark = 'smoke'")])
+@pytest.mark.parametrize(
+    ("benchmark", "wanted"),
+    [pytest.param("", None, marks=pytest.mark.slow), ("smoke", "params.benchmark = 'smoke'")],
+)
 def test_the_page_opens_at_the_scores_of_a_benchmark(tmp_path, benchmark, wanted):
     logged(tmp_path, record())
     script = (

@@ -1,11 +1,13 @@
 """Every scenario of MA-Bench keeps the corpus's rules: sources, sizes, classes, evidence, labels."""
 
 import csv
+import importlib.util
 import re
 import subprocess
 import sys
 from collections import Counter
 from difflib import SequenceMatcher
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -32,6 +34,9 @@ def labels(name):
         return list(csv.DictReader(file))
 
 
+read_once = cache(read_document)  # two tests read all documents, which takes a quarter of a minute
+
+
 def squeeze(text):
     return re.sub(r"[\s|\\*~]+|<br>", " ", text)
 
@@ -56,7 +61,7 @@ def test_documents_are_what_their_sources_make(name):
 @each
 def test_a_packet_has_the_size_and_the_documents_of_the_papers(name):
     scenario = load(name, "scenario.yaml")
-    texts = {one: read_document(CORPUS / name / "documents" / one).text for one in scenario["documents"]}
+    texts = {one: read_once(CORPUS / name / "documents" / one).text for one in scenario["documents"]}
     assert scenario["scenario_id"] == name
     assert scenario["synthetic"] is True
     assert scenario["licence"] == "CC-BY-4.0"
@@ -146,10 +151,15 @@ def test_dvc_versions_every_scenario():
     assert read <= set(stages["packets"]["deps"])
 
 
-def test_the_readme_s_tables_are_those_of_the_corpus():
-    done = subprocess.run(
-        [sys.executable, ROOT / "data" / "corpus.py"], capture_output=True, text=True, check=True
-    )
+def test_the_readme_s_tables_are_those_of_the_corpus(monkeypatch, capsys):
+    spec = importlib.util.spec_from_file_location("corpus", ROOT / "data" / "corpus.py")
+    corpus = importlib.util.module_from_spec(spec)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    spec.loader.exec_module(corpus)
+    monkeypatch.setattr(corpus, "read_document", read_once)
+    corpus.main()
     text = (CORPUS / "README.md").read_text(encoding="utf-8")
-    for table in done.stdout.strip().split("\n\n"):
+    tables = capsys.readouterr().out.strip().split("\n\n")
+    assert len(tables) == 2
+    for table in tables:
         assert table in text

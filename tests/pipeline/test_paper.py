@@ -111,7 +111,7 @@ def test_nothing_graded_is_said(bench):
     assert not (bench.folder / "paper").exists()
 
 
-LONG = ("cap", "main", "judges")
+LONG = ("cap", "main", "judges", "effort")
 EXPERIMENTS = {"main": 25, "effort": 15, "cap": 50, "judges": 24, "test_retest": 4, "scale": 4}
 
 

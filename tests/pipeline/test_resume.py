@@ -26,7 +26,10 @@ def bodies(calls):
     return Counter(json.dumps(call.body, sort_keys=True) for call in calls)
 
 
-@pytest.mark.parametrize("billed_before", [1, 5, 9])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize("billed_before", [pytest.param(1, marks=SLOW), 5, pytest.param(9, marks=SLOW)])
 def test_a_killed_run_pays_again_for_nothing_that_it_had(bench, billed_before):
     with ScriptedServer(lambda call: Say(answer(call).text, delay_s=0.3)) as server:
         overrides = remote(server, "runner.concurrency=2")
@@ -43,7 +46,7 @@ def test_a_killed_run_pays_again_for_nothing_that_it_had(bench, billed_before):
         assert bench("run", *overrides).paid == 0
 
 
-@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("asked", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=SLOW)])
 def test_ctrl_c_lets_calls_end_and_the_same_command_resumes(bench, asked):
     with ScriptedServer(lambda call: Say(answer(call).text, delay_s=0.5)) as server:
         overrides = remote(server, "runner.concurrency=2")
