@@ -80,7 +80,8 @@ class Cluster:
         else:
             log = self.folder / f"{part}.log"
             command = [*dask[:2], "distributed.cli.dask_worker", self.scheduler, "--name", part]
-            command += ["--nthreads", str(self.threads), "--no-dashboard", "--host", "127.0.0.1"]
+            command += ["--nthreads", str(self.threads), "--dashboard-address", "127.0.0.1:0"]
+            command += ["--no-dashboard", "--host", "127.0.0.1"]
             self._spawn(part, [*command, "--local-directory", str(self.folder / "scratch")])
             self._wait(part, lambda: log.read_text().index("Registered to"))
 
@@ -234,6 +235,9 @@ def main() -> None:
         return
     if running:
         known = json.loads(state.read_text())
+        if len(running) < len(PARTS):
+            ended = ", ".join(part for part in PARTS if part not in running)
+            raise SystemExit(f"Ended: {ended}. The rest still runs: make cluster-stop, then make cluster.")
         show(known["api_url"], known["scheduler"], folder)
         raise SystemExit("It runs already; make cluster-stop ends it.")
     for name, port in (("prefect", options.prefect_port), ("dask", options.dask_port)):

@@ -96,7 +96,7 @@ def _keywords(runner: RunnerSettings, workers: int, threads: int) -> dict[str, A
         ClusterKind.local: {
             "n_workers": workers,
             "threads_per_worker": threads,
-            "dashboard_address": ":0",
+            "dashboard_address": "127.0.0.1:0",  # ":0" would listen on every network
             "preload": ["flows.pipeline.evaluate.worker"],  # see `dask_setup`
         },
         ClusterKind.slurm: {
