@@ -169,6 +169,7 @@ def test_a_real_terminal_gets_lines_of_its_width(columns):
         (CallCounts(replayed=2, paid=3, usd=1.5), "calls 5: 3 new, 2 replayed \u00b7 $1.50"),
         (CallCounts(paid=3, usd=1.5, usd_is_bound=True), "calls 3: 3 new, 0 replayed \u00b7 \u2265 $1.50"),
         (CallCounts(paid=3, usd_is_bound=True), "calls 3: 3 new, 0 replayed \u00b7 price unknown"),
+        (CallCounts(paid=3, paid_is_bound=True), "calls 3: at least 3 new, 0 replayed \u00b7 $0.00"),
         (CallCounts(replayed=2), "calls 2: 0 new, 2 replayed"),
     ],
 )

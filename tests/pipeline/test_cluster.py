@@ -73,6 +73,11 @@ def check_tables(bench, seeds=8):
     assert [(row["n_briefs"], row["n_ungraded"], row["score"]) for row in rows] == [(2 * seeds, 0, 1.0)] * 4
 
 
+def listened_on(processes):
+    found = [one for process in processes for one in process.net_connections("tcp")]
+    return {one.laddr.ip for one in found if one.status == psutil.CONN_LISTEN}
+
+
 def paid_twice(server, seeds=8):
     bodies = Counter(json.dumps(call.body, sort_keys=True) for call in server.billed)
     assert len(bodies) == calls_of(seeds)
@@ -101,6 +106,12 @@ def test_a_budget_is_one_for_all_workers(on_cluster, cluster):
         assert paid_twice(server) == 0
 
 
+def test_nothing_of_a_cluster_can_be_reached_from_another_machine(cluster):
+    processes = [process for part in cluster.pids for process in cluster._processes(part)]
+    assert len(processes) > len(cluster.pids)
+    assert listened_on(processes) == {"127.0.0.1"}
+
+
 def test_a_worker_and_the_flow_killed_in_one_run_lose_only_what_was_in_flight(on_cluster, cluster):
     """The short form of the kills below."""
     unbroken = Project(on_cluster.folder / "unbroken", on_cluster.folder / "conf", on_cluster.environment)
@@ -114,6 +125,7 @@ def test_a_worker_and_the_flow_killed_in_one_run_lose_only_what_was_in_flight(on
         process.communicate()
         done = on_cluster("run", *command)
         assert done.code == 0, done.err
+        assert "in flight" not in done.err.splitlines()[-1]
         check_tables(on_cluster, 20)
         assert paid_twice(server, 20) <= 2 * IN_FLIGHT
         plain = unbroken("run", "-m", *remote(server, "model.name=w1,w2,w3,w4", "seeds=20"))
@@ -199,6 +211,17 @@ def test_a_worker_of_another_version_is_refused_by_name():
         "worker tcp://w:1: has staffbench 0.0.9, score rule 1; expected staffbench 0.1.0"
     )
     assert fault.exit_code == 2
+
+
+def test_what_a_run_starts_for_itself_can_not_be_reached_from_another_machine():
+    runner = dataclasses.replace(RUNNER, cluster=ClusterKind.local, workers=1, chains_per_worker=1)
+    cluster = start_cluster(dataclasses.replace(runner, cluster_options={}), chains=1)
+    try:
+        this = psutil.Process()
+        listening = listened_on([this, *this.children(recursive=True)])
+    finally:
+        cluster.close()
+    assert listening == {"127.0.0.1"}
 
 
 def test_the_job_that_slurm_gets_has_a_place_for_each_chain():

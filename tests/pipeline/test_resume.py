@@ -15,7 +15,7 @@ from tests.support.bench import ITEM, STRENGTHS, answer, remote
 from tests.support.scripted_server import Say, ScriptedServer, Status
 
 
-def wait_until(condition, seconds=60):
+def wait_until(condition, seconds=300):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"

@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Protocol
 
 from flows.adapters.completions.shares import Grant, Need, Shares
@@ -48,6 +48,7 @@ class LeaseServer:
         self._shares = shares
         self._stop: StaffbenchError | None = None
         self._totals: dict[str, Totals] = {}
+        self._lost: set[str] = set()  # workers that hung up without their last totals
         self._token = secrets.token_hex(16)
         self._loop = LoopThread("leases")
         try:
@@ -65,9 +66,11 @@ class LeaseServer:
 
     @property
     def totals(self) -> Totals:
-        """The sums of all workers, as they last reported them."""
-        each = list(self._totals.values())
-        return Totals(**{name.name: sum(getattr(one, name.name) for one in each) for name in fields(Totals)})
+        """The sums of all workers, as they last reported them; a worker that is gone has nothing in flight."""
+        each = {name: one for name, one in self._totals.items() if name not in self._lost}
+        lost = [replace(self._totals[name], in_flight=0, unreported=1) for name in self._lost]
+        every = [*each.values(), *lost]
+        return Totals(**{name.name: sum(getattr(one, name.name) for one in every) for name in fields(Totals)})
 
     def stop(self, reason: StaffbenchError) -> None:
         """Tell every worker at its next renewal to send nothing more. Thread-safe."""
@@ -86,6 +89,7 @@ class LeaseServer:
         await asyncio.gather(*serving, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        worker, has_ended = None, False
         try:
             # A stream's task that is cancelled would be logged with a traceback.
             with suppress(OSError, ValueError, LookupError, TypeError, asyncio.CancelledError):
@@ -93,17 +97,21 @@ class LeaseServer:
                     report = json.loads(line)
                     if not hmac.compare_digest(str(report["token"]), self._token):
                         break
+                    worker, has_ended = str(report["worker"]), report["has_ended"]
                     stop = self._stop and [type(self._stop).__name__, *self._stop.__reduce__()[1]]
                     reply = {"stop": stop, "grants": self._renew(report)}
                     writer.write(json.dumps(reply).encode() + b"\n")
                     await writer.drain()
         finally:
+            if worker is not None and not has_ended:
+                self._lost.add(worker)
             writer.close()
 
     def _renew(self, report: Mapping[str, Any]) -> dict[str, Any]:
         worker = str(report["worker"])
         needs = {name: Need(**need) for name, need in report["needs"].items()}
         self._totals[worker] = Totals(**report["totals"])
+        self._lost.discard(worker)  # it has come back
         grants = self._shares.renew(worker, needs, time.monotonic())
         return {name: asdict(grant) for name, grant in grants.items()}
 
@@ -144,7 +152,7 @@ class Lease:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             with suppress(OSError, ValueError, TimeoutError):
-                await self._renew()
+                await self._renew(has_ended=True)
         if self._stream is not None:
             self._stream[1].close()
 
@@ -166,12 +174,13 @@ class Lease:
             # Not once a call: what comes within this time shares a renewal.
             await asyncio.sleep(_SHORT_S)
 
-    async def _renew(self) -> float:
+    async def _renew(self, *, has_ended: bool = False) -> float:
         """Make one renewal; return when it was asked for."""
         sent = time.monotonic()
         lessees = self._lessees()
         needs = {name: need for one in lessees for name, need in one.needs().items()}
         body = {"token": self._address.token, "worker": self._worker, "totals": asdict(self._totals)}
+        body["has_ended"] = has_ended
         try:
             async with asyncio.timeout(_ANSWER_S):
                 if self._stream is None:

@@ -18,6 +18,7 @@ class Totals:
         price_usd: known prices of the paid calls.
         unknown_price: calls with an unknown price or a lost try that may have been charged: if not 0,
             `price_usd` is a lower bound.
+        unreported: workers that ended without their last report: if not 0, the other sums are lower bounds.
     """
 
     replayed: int = 0
@@ -29,6 +30,7 @@ class Totals:
     reasoning_tokens: int = 0
     price_usd: float = 0.0
     unknown_price: int = 0
+    unreported: int = 0
 
     def add(self, completion: Completion, *, lost_tries: int) -> None:
         """Add the record of a call of this run; `lost_tries` may have been charged too."""

@@ -15,6 +15,7 @@ class CallCounts:
     in_flight: int = 0
     usd: float = 0.0  # price of the paid ones; a lower bound if `usd_is_bound`
     usd_is_bound: bool = False  # True if the price of some calls is unknown
+    paid_is_bound: bool = False  # True if a worker ended before it reported its last calls
 
 
 @dataclass
@@ -76,7 +77,8 @@ class Progress:
 
 def calls_text(calls: CallCounts) -> str:
     """Format calls as a phrase."""
-    parts = [f"calls {calls.paid + calls.replayed}: {calls.paid} new, {calls.replayed} replayed"]
+    bound = "at least " if calls.paid_is_bound else ""
+    parts = [f"calls {calls.paid + calls.replayed}: {bound}{calls.paid} new, {calls.replayed} replayed"]
     if calls.failed:
         parts.append(f"{calls.failed} failed")
     if calls.in_flight:

@@ -161,7 +161,8 @@ def counts(context: RunContext) -> CallCounts:
         failed=totals.failed,
         in_flight=totals.in_flight,
         usd=totals.price_usd,
-        usd_is_bound=totals.unknown_price > 0,
+        usd_is_bound=totals.unknown_price + totals.unreported > 0,
+        paid_is_bound=totals.unreported > 0,
     )
 
 

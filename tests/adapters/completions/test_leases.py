@@ -45,6 +45,33 @@ def ask(client, server, prompts):
     return asyncio.gather(*calls, return_exceptions=True)
 
 
+def test_a_worker_that_hangs_up_has_nothing_in_flight_and_its_sums_are_bounds(tmp_path, endpoint):
+    ledger = Ledger(tmp_path)
+    totals = lambda: ledger.server.totals  # noqa: E731
+
+    async def main():
+        client, other = ledger.client(), ledger.client()
+        await asyncio.gather(ask(client, endpoint, range(2)), ask(other, endpoint, [5]))
+        await other.aclose()
+        client.totals.in_flight = 1  # as if it was killed while it waits for a reply
+        client._lease.ask()
+        await until(lambda: (totals().paid, totals().in_flight) == (3, 1))
+        assert totals().unreported == 0
+        client._lease._task.cancel()
+        client._lease._stream[1].close()
+        await until(lambda: totals().unreported == 1)
+        assert (totals().paid, totals().in_flight) == (3, 0)
+        client._lease._task = client._lease._stream = None
+        client._lease.start()  # it has lived, and comes back
+        await until(lambda: totals().unreported == 0)
+        client.totals.in_flight = 0
+        await client.aclose()
+
+    asyncio.run(main())
+    assert ledger.server.totals.unreported == 0
+    ledger.close()
+
+
 def test_two_workers_never_pass_the_limit_and_both_work(tmp_path, endpoint):
     ledger = Ledger(tmp_path, concurrency=6)
     endpoint.together = 6
