@@ -1,10 +1,14 @@
 """Which two conditions are compared, and what is said of their difference."""
 
+from dataclasses import replace
+
 import pytest
 
 from flows.common.errors import ConfigError
+from flows.pipeline.commands import remove
 from flows.pipeline.commands.report import note_unused
 from flows.pipeline.results.pages.comparison import difference_text, pair
+from flows.schema.condition import file_name
 from flows.stages.aggregate import Difference
 from tests.pipeline.graded_support import Brief, everywhere, graded
 
@@ -23,6 +27,19 @@ def test_the_beginning_of_a_name_is_enough_where_it_fits_one():
         pair(GRADED, "a-default-30", "ab")
     with pytest.raises(ConfigError, match="no two conditions"):
         pair(GRADED, "a-default-500", "a-default-500")
+
+
+@pytest.mark.parametrize("model", ["été", "my briefs", "org/one", "a/offline"])
+def test_a_model_is_found_by_its_name_as_the_table_shows_it(tmp_path, model):
+    label = f"{file_name([model])}-default-3000-v0-12ab"
+    about = {"condition": {"label": label, "model": model}, "judge": {"label": "offline"}}
+    named = replace(GRADED[0], about={**GRADED[0].about, **about})
+    assert pair([*GRADED, named], model, "ab-default-3000-v0/j") == (named, GRADED[2])
+    for each in (label, "other-default-3000-v0"):
+        (tmp_path / "verdicts" / each).mkdir(parents=True)
+        (tmp_path / "verdicts" / each / "offline.parquet").touch()
+    wanted = [tmp_path / "verdicts" / label / "offline.parquet"]
+    assert [remove._paths(tmp_path, name) for name in (model, label, f"{label}/offline")] == [wanted] * 3
 
 
 def test_two_conditions_that_no_judge_shares_are_said_to_be_that():

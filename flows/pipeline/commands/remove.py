@@ -13,6 +13,7 @@ from flows.pipeline.evaluate.showing import display_path
 from flows.pipeline.results.condition_files import condition_files, judges_of
 from flows.pipeline.results.leaderboard import delete_leaderboard
 from flows.pipeline.results.stored import results_lock
+from flows.schema.condition import file_name
 
 
 def remove(
@@ -61,9 +62,11 @@ def _paths(folder: Path, name: str) -> list[Path]:
     """Return the files to delete, with DVC's file of a condition that goes as a whole."""
     graded, files_of = judges_of(folder), condition_files(folder)
     begins, _, judge = name.partition("/")
-    labels = [label for label in files_of if label == begins] or [
-        label for label in files_of if label.startswith(f"{begins}-")
-    ]
+    labels = [label for label in files_of if label == begins]
+    # A model's name may hold a slash, and characters that its label lacks.
+    if not labels and (named := [label for label in files_of if label.startswith(f"{file_name([name])}-")]):
+        labels, judge = named, ""
+    labels = labels or [label for label in files_of if label.startswith(f"{file_name([begins])}-")]
     if judge:
         labels = [label for label in labels if judge in graded.get(label, [])]
     if len(labels) != 1:

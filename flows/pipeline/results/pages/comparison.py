@@ -83,6 +83,7 @@ def _matching(graded: Sequence[Graded], name: str) -> list[Graded]:
     wanted, _, judge = name.partition("/")
     by_judge = [one for one in graded if judge in ("", one.judge)]
     for found in (
+        [one for one in graded if one.model == name],  # which may hold a slash
         [one for one in by_judge if one.condition == wanted],
         [one for one in by_judge if one.model == wanted],
         [one for one in by_judge if one.condition.startswith(f"{wanted}-")],
