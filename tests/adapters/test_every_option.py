@@ -85,14 +85,39 @@ BROKEN = [  # an option that does not compose at all, and what is said of it
 ]
 
 
+OWN = """# @package _global_
+defaults:
+  - override /scoring: own
+benchmark:
+  name: own
+  protocol: ma_bench
+  data: data/own
+  controls: null
+  scenarios: null
+  dimensions: {steps: [a], tiers: [b], severities: [vital, useful], wrong_moves: [harmful], optional: []}
+"""
+OWN_WEIGHTS = """name: own
+weights: {vital: 4, useful: 1, harmful: -2}
+assumed: []
+"""
+
+
 def test_options_that_do_not_compose_are_the_only_ones_named(copied):
+    conf = copied / "conf"
     for axis, text, _ in BROKEN:
-        (copied / "conf" / axis / "broken.yaml").write_text(text, encoding="latin-1")
+        (conf / axis / "broken.yaml").write_text(text, encoding="latin-1")
+    # Weights of classes that the default benchmark lacks; with a fault, it alone is named.
+    rest = (conf / "scoring" / "severity.yaml").read_text(encoding="utf-8")
+    weights = OWN_WEIGHTS + rest[rest.index("clamped:") :].replace("assumed: [important", "# [important")
+    for name, text in (("own", weights), ("typo", weights.replace("vital", "vitel"))):
+        (conf / "benchmark" / f"{name}.yaml").write_text(OWN.replace("own", name), encoding="utf-8")
+        (conf / "scoring" / f"{name}.yaml").write_text(text, encoding="utf-8")
+    said = "scoring.weights.vitel: no such severity; expected vital"
+    broken = sorted([*BROKEN, ("benchmark", "typo", said), ("scoring", "typo", said)])
     count = sum(map(len, options(copied).values()))
     checked, problems = check_options(copied)
-    assert checked == count - len(BROKEN)
-    assert len(problems) == len(BROKEN)
-    for (axis, _, said), problem in zip(sorted(BROKEN), problems, strict=True):
+    assert checked == count - len(broken)
+    for (axis, _, said), problem in zip(broken, problems, strict=True):
         assert said in str(problem), axis
 
 

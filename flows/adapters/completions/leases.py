@@ -66,7 +66,7 @@ class LeaseServer:
 
     @property
     def totals(self) -> Totals:
-        """The sums of all workers, as they last reported them; a worker that is gone has nothing in flight."""
+        """The sums of all workers, as they last reported them; one that is gone has nothing in flight."""
         each = {name: one for name, one in self._totals.items() if name not in self._lost}
         lost = [replace(self._totals[name], in_flight=0, unreported=1) for name in self._lost]
         every = [*each.values(), *lost]

@@ -1,6 +1,7 @@
 """Whether every option of `conf/` composes."""
 
 import copy
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,7 @@ from flows.common.version import __version__
 from flows.schema import models, settings
 
 _BENCHMARKS = ("mission_report", "ma_bench")
-"""An option need not go with the project's own benchmark: it is sound if it goes with one of ours."""
+"""Tried before a project's own. An option need not go with the default benchmark: one is enough."""
 _NEEDED = {"name": "any", "api_base": "http://127.0.0.1/v1"}
 
 
@@ -40,8 +41,8 @@ def check_options(
     A file that is as it came with an installed staffbench, whose tests composed it, is passed over.
 
     Returns:
-        How many compose, by themselves or with a benchmark of ours; and why each of the others does not, by
-        its file.
+        How many compose, by themselves or with a benchmark of `conf/`; and why each of the others does not,
+        by its file.
 
     Raises:
         ConfigError: no `conf/` there.
@@ -51,7 +52,8 @@ def check_options(
     original = None if shipped().resolve() == (project / "conf").resolve() else shipped()
     unsound: list[tuple[str, str]] = []
     with opened(project):
-        composer = _Composer(project, [name for name in _BENCHMARKS if name in known.get("benchmark", [])])
+        benchmarks = sorted(known.get("benchmark", []), key=lambda name: name not in _BENCHMARKS)
+        composer = _Composer(project, benchmarks)
         for axis, name in every:
             if not _is_as_shipped(project, original, axis, name) and not composer.is_sound(axis, name):
                 unsound.append((axis, name))
@@ -128,11 +130,18 @@ class _Composer:
 
 
 def _composed(project: Path, axis: str, name: str, benchmarks: Sequence[str] = ()) -> StaffbenchError | None:
-    """Why the option does not compose; None where it does, by itself or with one of the benchmarks."""
+    """Why the option does not compose; None where it does, by itself or with one of the benchmarks.
+
+    The reason is that beside a benchmark which chooses the option, such as weights for its own severities.
+    """
     chosen, values = _overrides(axis, name)
     sign = "+" if axis == "experiment" else ""
     overrides = [f"{sign}{key}={value}" for key, value in {**chosen, **values}.items()]
-    ways = [overrides, *([f"benchmark={one}", *overrides] for one in benchmarks)]
+    chooses = re.compile(rf"override /{axis}: *{re.escape(name)}\s")
+    files = {one: project / "conf" / "benchmark" / f"{one}.yaml" for one in benchmarks}
+    own = [one for one, file in files.items() if chooses.search(file.read_text("utf-8", errors="replace"))]
+    ways = [[f"benchmark={one}", *overrides] for one in own]
+    ways += [overrides, *([f"benchmark={one}", *overrides] for one in benchmarks if one not in own)]
     if axis == "judge":
         ways.append([f"judge={name}"])  # one that is asked nothing has no use for a name
     first: StaffbenchError | None = None

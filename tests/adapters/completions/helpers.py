@@ -139,7 +139,7 @@ def put(store, *pairs):
 async def until(condition):
     """Wait for `condition`; the limit is for hangs only."""
     async with asyncio.timeout(120):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 -- of anything, also in other threads
             await asyncio.sleep(0.005)
 
 
