@@ -46,10 +46,9 @@ def score_brief(
             empty one.
 
     Raises:
-        ScenarioError: the verdicts don't cover each item exactly once or are of several briefs; or
-            the rubric has duplicate ids, or its requirements sum to no points.
-        ConfigError: a severity of the rubric has no weight or one of the wrong sign; or weights by
-            severity are given for criteria.
+        ScenarioError: the verdicts don't cover each item exactly once or are of several briefs; the rubric
+            has duplicate ids; or the requirements on which the judge does not abstain sum to no points.
+        ScenarioError, ConfigError: as `item_points`.
     """
     points = item_points(items, scoring)
     by_id = _by_id(items, verdicts)
@@ -62,9 +61,7 @@ def score_brief(
         if status is VerdictStatus.graded or status.is_missing
     ]
     if _points_of_requirements(rows) <= 0:
-        raise ScenarioError(
-            f"weights {scoring.name}", "the rubric's requirements sum to no points", "more than 0"
-        )
+        raise _no_points(scoring)
     low = _share_of_points(rows, ungraded_passes=False)
     graded = [(weight, is_error, passed) for weight, is_error, passed in rows if passed is not None]
     whole = len(graded) == len(rows)
@@ -163,9 +160,26 @@ def item_points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, fl
     """Return points by item id, after checking the weights that this rubric uses.
 
     A weight of 0 is allowed: it excludes a severity from the score.
+
+    Raises:
+        ScenarioError: only some items have points, or all requirements together have none.
+        ConfigError: a severity of the rubric has no weight or one of the wrong sign; or weights by
+            severity are given for criteria.
     """
-    if any(item.points is not None for item in items):
-        return _points_of_criteria(items, scoring)
+    criteria = any(item.points is not None for item in items)
+    points = _points_of_criteria(items, scoring) if criteria else _points_of_severities(items, scoring)
+    if items and math.fsum(points[item.item_id] for item in items if not item.is_error) <= 0:
+        raise _no_points(scoring)
+    return points
+
+
+def _no_points(scoring: ScoringSettings) -> ScenarioError:
+    return ScenarioError(
+        f"weights {scoring.name}", "the rubric's requirements sum to no points", "more than 0"
+    )
+
+
+def _points_of_severities(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]:
     for severity, is_error in {item.severity: item.is_error for item in items if item.severity}.items():
         where = f"scoring.weights.{severity}"
         if severity not in scoring.weights:

@@ -8,14 +8,14 @@ import yaml
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
-from flows.common.errors import StoreError
+from flows.common.errors import Problems, StoreError
 from flows.pipeline.commands.report import report
 from flows.pipeline.evaluate.job import varied
 from flows.pipeline.evaluate.showing import command_hint
 from flows.pipeline.results.settings_file import read_settings
 from flows.pipeline.work.evaluations import build_evaluations
 from tests.support.bench import Project, answer, remote
-from tests.support.plain_flow import without_prefect
+from tests.support.plain_flow import run_here, without_prefect
 from tests.support.report_bench import sweep_here
 from tests.support.scripted_server import ScriptedServer
 
@@ -76,6 +76,23 @@ def test_a_damaged_file_is_named_and_one_of_another_run_is_ignored(tmp_path):
         path.write_text(broken, encoding="utf-8")
         with pytest.raises(StoreError, match=r"j\.yaml"):
             read_settings(tmp_path, about)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["scoring.weights.important=-1"], "scoring.weights.important: -1.0"),
+        (
+            [f"scoring.weights.{name}=0" for name in ("critically_important", "important")],
+            "the rubric's requirements sum to no points",
+        ),
+    ],
+)
+def test_weights_that_can_not_score_a_rubric_are_refused_before_a_call(here, overrides, said):
+    with ScriptedServer(answer) as server, pytest.raises(Problems, match=said) as error:
+        run_here(here.folder, *remote(server, *overrides))
+    assert not server.calls
+    assert len(error.value.lines) == 1  # once, and not for each scenario
 
 
 def test_a_run_is_named_by_what_it_varies_and_a_hint_carries_what_is_in_use(here):

@@ -21,9 +21,11 @@ from flows.schema.settings import (
     JudgeMode,
     JudgeSettings,
     ProtocolName,
+    ScoringSettings,
     Settings,
     Writer,
 )
+from flows.stages.score import item_points
 
 if TYPE_CHECKING:
     from flows.adapters.config.compose import Point  # slow import
@@ -64,6 +66,7 @@ def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation
             if folder not in loaded:
                 loaded[folder] = kind.load(project, benchmark, scenario_id)
                 problems += no_items(folder, loaded[folder], benchmark.name)
+                problems += _without_points(loaded[folder], settings.scoring)
             scenarios.append(loaded[folder])
         if settings.model.writer is Writer.control:
             problems += _without_control(settings.model.label, scenarios)
@@ -102,6 +105,15 @@ def no_items(folder: Path, scenario: Scenario, benchmark: str) -> list[Staffbenc
     fill = f"run staffbench rubric import {benchmark}/{scenario.scenario_id} FILE"
     remedy = f"{fill}; until then, name the others: benchmark.scenarios=[...]"
     return [ScenarioError(folder / "rubric.yaml", "no item", "what a brief should say", remedy)]
+
+
+def _without_points(scenario: Scenario, scoring: ScoringSettings) -> list[StaffbenchError]:
+    """Return why the rubric can't be scored: known now, and not after every call has been paid for."""
+    try:
+        item_points(scenario.items, scoring)
+    except StaffbenchError as error:
+        return [error]
+    return []
 
 
 def evaluation_of(
