@@ -39,6 +39,7 @@ def test_one_folder_has_all_and_a_readme(graded):
     made = {path.name for path in folder.iterdir()} - {"README.md"}
     assert all(f"]({name})" in readme for name in made)
     assert readme.count("](") == len(made)
+    assert "- Judge: offline, where a table doesn't compare judges.\n" in readme
     assert "This judge is a stand-in. Its numbers are not to be published." in readme
     assert "| table-10-word-cap | no model was run with the benchmark's cap and without one" in readme
     # Nothing else is written: no site, no leaderboard.

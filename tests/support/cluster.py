@@ -213,6 +213,11 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+def check_ports(*ports: int) -> None:
+    if not all(0 < port < 1 << 16 for port in ports) or len(set(ports)) < len(ports):
+        raise SystemExit("--prefect-port and --dask-port: two numbers from 1 to 65535")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -222,9 +227,7 @@ def main() -> None:
     parser.add_argument("--prefect-port", type=int, default=4200)
     parser.add_argument("--dask-port", type=int, default=8786)
     options = parser.parse_args()
-    ports = options.prefect_port, options.dask_port
-    if not all(0 < port < 1 << 16 for port in ports) or ports[0] == ports[1]:
-        raise SystemExit("--prefect-port and --dask-port: two numbers from 1 to 65535")
+    check_ports(options.prefect_port, options.dask_port)
     folder = options.folder.resolve()
     cluster = Cluster(folder, prefect_port=options.prefect_port, dask_port=options.dask_port)
     state = folder / "cluster.json"

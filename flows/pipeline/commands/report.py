@@ -150,7 +150,7 @@ def _paper_results(
     *,
     labels: Sequence[Path],
 ) -> Results:
-    """Return what a paper's tables are made from; of the judge with most briefs, unless one is chosen."""
+    """Return what a paper's tables are made from, of the judge that is chosen, or else of its own choice."""
     from flows.pipeline.results.paper import paper_results  # pandas takes a second to import
 
     settings = point.settings
@@ -175,6 +175,8 @@ def _write_paper(results: Results, tables: Path | None, figures: Path | None, sc
     from flows.pipeline.results.paper import write_paper  # with altair
 
     readmes, without = write_paper(results, tables=tables, figures=figures)
+    if len(results.judges) > 1:
+        screen.note(results.judge_note)
     screen.note("Written: " + ", ".join(display_path(path) for path in readmes) + ", and what they list")
     if without:
         screen.note(f"Not made: {plural(len(without), 'table or figure', 'tables and figures')}. Why:")

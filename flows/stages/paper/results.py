@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from flows.common.text import in_task_terms
+from flows.common.text import in_task_terms, plural
 from flows.schema.verdict import Interval
 
 BRIEF = ["scenario_id", "seed"]
@@ -81,6 +81,17 @@ class Results:
         """The judge of the tables first, then the others by name."""
         others = sorted(set(self.estimates["judge"]) - {self.judge})
         return [self.judge, *others]
+
+    @property
+    def judge_note(self) -> str:
+        """Which judge the tables are of, and how many conditions only others graded."""
+        n = self.estimates["condition"].nunique() - len(self.order)
+        rest = (
+            f" Without {plural(n, 'condition')} that it did not grade; judge=NAME chooses another."
+            if n
+            else ""
+        )
+        return f"Judge: {self.judge}, where a table doesn't compare judges.{rest}"
 
     @cached_property
     def board(self) -> pd.DataFrame:

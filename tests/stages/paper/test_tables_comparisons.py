@@ -178,6 +178,20 @@ def test_refusals_both_ways(results):
     assert last["unscored"] > last["zero"]
 
 
+def test_the_note_on_refusals_names_their_table_only_where_there_is_one(results):
+    assert "the table refusals" in " ".join(TABLES["table-04-main-results"](results).notes)
+    briefs = results.briefs.assign(status="written")
+    assert "refus" not in " ".join(TABLES["table-04-main-results"](replace(results, briefs=briefs)).notes)
+
+
+def test_conditions_that_the_judge_did_not_grade_are_counted(results):
+    assert results.judge_note == f"Judge: {JUDGE}, where a table doesn't compare judges."
+    other = results.estimates["condition"] == results.order[0]
+    estimates = results.estimates[~other | (results.estimates["judge"] != JUDGE)]
+    note = replace(results, estimates=estimates).judge_note
+    assert note.endswith("Without 1 condition that it did not grade; judge=NAME chooses another.")
+
+
 def test_self_preference_is_beyond_leniency(results):
     table = frame(results, "self-preference")
     for _, own in table.groupby("judge"):

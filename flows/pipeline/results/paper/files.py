@@ -73,7 +73,7 @@ def _readme(
     results: Results, entries: Mapping[str, tuple[str, list[str]]], without: Mapping[str, str]
 ) -> str:
     notes = [
-        f"Judge: {results.judge}, where a table doesn't compare judges.",
+        results.judge_note,
         results.interval_note,
         f"Conditions: {len(results.order)}, of which {len(results.at_benchmark)} count as the benchmark's "
         "condition; judges: " + ", ".join(results.judges) + ".",

@@ -19,6 +19,10 @@ def main_results(results: Results) -> Table:
         frame[f"score_{slug(judge)}"] = frame["condition"].map(own)
         columns.append(Column(f"score_{slug(judge)}", f"score, {judge}"))
     weights = ", ".join(f"{words(name)} {results.weights[name]:g}" for name in results.assumed)
+    refused = (
+        "MA-Bench's paper counts refusals as outputs and does not say how they score; the table refusals "
+        "has both rankings."
+    )
     assumed = f"Weights that are assumed, not published: {weights}. The table weights-grid varies them."
     return Table.of(
         "Main results",
@@ -42,8 +46,8 @@ def main_results(results: Results) -> Table:
         "Correct: items passed of all graded; passed: requirements passed; wrong moves: mean number "
         "in a brief. Least and most possible: the score if every missing verdict failed, or passed.",
         *([assumed] if results.assumed else []),
-        "A score that too few briefs support is a dash. MA-Bench's paper counts refusals as outputs "
-        "and does not say how they score; the table refusals has both rankings.",
+        "A score that too few briefs support is a dash.",
+        *([refused] if (results.own_briefs["status"] == "refused").any() else []),
     )
 
 
