@@ -54,6 +54,8 @@ def _parsers(
     for action in parser._actions:  # noqa: SLF001 -- argparse has no public way to its subcommands
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             for name, inner in action.choices.items():
+                if inner.get_default("is_former"):
+                    continue  # an old name, which the command's help leaves out too
                 below = list(_parsers(inner, f"{prefix}{name} "))
                 yield from below or [(prefix + name, inner)]
 

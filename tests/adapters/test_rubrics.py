@@ -173,6 +173,8 @@ def test_csv_of_other_programs_is_read(tmp_path, delimiter):
         ("r.json", b"[1]", "item 1 is a int"),
         ("r.ods", b"", "expected one of .xlsx"),
         ("r.csv", b"a,b\n1,2\n", "'a'"),
+        ("r.csv", b"a,b\n1,2\n", "no columns item_id and requirement"),
+        ("r.csv", b"item_id,requirment\n1,2\n", "r.csv: no column requirement; expected a first row"),
     ],
 )
 def test_a_file_that_is_no_rubric_is_refused(tmp_path, name, content, said):

@@ -56,6 +56,12 @@ def test_reference_pages_name_every_option_and_column(site):
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
 @pytest.mark.timeout(300)
+def test_an_old_name_of_a_command_is_no_command_of_the_page(site):
+    page = (site / "reference/commands.html").read_text(encoding="utf-8")
+    assert "staffbench track" in page
+    assert "staffbench version" not in page
+
+
 def test_search_works_from_the_disk(site, tmp_path):
     done = subprocess.run(
         [

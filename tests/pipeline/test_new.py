@@ -13,7 +13,7 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.config.described import shipped
 from flows.adapters.config.every_option import check_options
 from flows.adapters.screen import Screen
-from flows.common.errors import ConfigError
+from flows.common.errors import ConfigError, Problems
 from flows.pipeline.commands.own import new as new_module
 from flows.pipeline.commands.own.new import new
 from flows.pipeline.commands.own.rubric import export_rubric, import_rubric
@@ -66,6 +66,15 @@ def test_a_scenario_is_made_of_documents_that_lie_anywhere(empty, documents, cap
     assert "Not copied: movie.mp4" in out
     book = openpyxl.load_workbook(folder / "rubric.xlsx")
     assert book["Items"]["A1"].value == "item_id"
+
+
+def test_a_document_that_can_not_be_read_is_said_once(empty, documents, capsys):
+    (documents / "06-broken.docx").write_bytes(b"no zip")
+    new("mybench", Screen(), here=empty)
+    with pytest.raises(Problems, match=r"06-broken\.docx"):
+        new("mybench/flood", Screen(), here=empty, documents=documents)
+    out = capsys.readouterr()
+    assert "06-broken" not in out.out + out.err
 
 
 @pytest.mark.parametrize(

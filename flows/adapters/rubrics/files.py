@@ -87,9 +87,9 @@ def _heads(table: Sheet, path: Path, problems: list[StaffbenchError]) -> dict[in
         elif cell is not None and str(cell).strip():
             expected = "each column once" if name in FIELDS else f"one of {', '.join(FIELDS)}"
             problems.append(ScenarioError(path.name, f"{table.place(0, column)}: {cell!r}", expected))
-    if not {"item_id", "requirement"} <= set(heads.values()):
-        fit = "a first row with the columns' names"
-        problems.append(ScenarioError(path.name, "no columns item_id and requirement", fit))
+    if lacking := [name for name in ("item_id", "requirement") if name not in heads.values()]:
+        found = f"no {'column' if len(lacking) == 1 else 'columns'} {' and '.join(lacking)}"
+        problems.append(ScenarioError(path.name, found, "a first row with the columns' names"))
         raise Problems.of(path.name, problems)
     return heads
 

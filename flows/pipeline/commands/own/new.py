@@ -157,12 +157,14 @@ def _new_scenario(  # noqa: PLR0917 -- the parts of a scenario
     if not has_tasks and not unread:
         screen.note(f"All of it: staffbench packets benchmark={name} --show {scenario_id}")
     if has_tasks:
+        for error in unread:  # no fault: the writer of a report opens the files itself
+            screen.fault(f"Not read: {error}")
         screen.note(f"Next: write the assignment in {display_path(folder / INSTRUCTION)}")
         screen.note(f"and the criteria in {display_path(sheet)}, then")
     else:
         screen.note("Next: write the assignment in scenario.yaml and the items in rubric.xlsx, then")
     screen.note(f"  staffbench rubric import {name}/{scenario_id} {display_path(sheet)}")
-    if unread and not has_tasks:  # the writer of a report opens the files itself
+    if unread and not has_tasks:
         raise Problems.of(f"{scenario_id}: packet not built", unread)
     return 0
 
@@ -224,8 +226,6 @@ def _show_reading(files: Sequence[Path], scenario_id: str, screen: Screen) -> li
     for document in documents:
         for notice in document.notices:
             screen.note(f"{document.name}, {notice.place}: {notice.kind}: {notice.detail}")
-    for error in unread:
-        screen.fault(f"Not read: {error}")
     return unread
 
 
