@@ -84,7 +84,7 @@ def _argument(action: argparse.Action) -> str:
 
 def options() -> str:
     """Each axis: its options with their first comment, and its keys."""
-    own = attributes(settings.Settings)
+    own = [(key, what.replace("None", "null")) for key, what in attributes(settings.Settings)]
     parts = [
         f"## Keys without an axis\n\n{_table(('key', 'meaning'), own)}",
         *(_axis(name) for name in AXES),

@@ -242,7 +242,9 @@ class ObjectBlobs:
                 if fault is None:
                     fault = f"can't be reached for {self._patience_s:.0f} s: {_said(error)}"
                 self._given_up = StoreError(
-                    self.address, fault, remedy="then run the same command again; paid replies are kept"
+                    self.address,
+                    fault,
+                    remedy="once that is put right, run the same command again; paid replies are kept",
                 )
                 raise copy.copy(self._given_up) from None
             else:

@@ -34,8 +34,7 @@ class StoreAddress:
         """
         scheme = f"{text.partition('://')[0]}://" if "@" in text.partition("://")[2] else ""
         shown = f"store={scheme}{re.split('[?#]', text.rpartition('@')[2])[0]}"  # without what may be secret
-        if not text.strip() or not text.isprintable():
-            raise ConfigError("store", "empty, or with a character that no address has", _EXPECTED)
+        _check_text(text)
         if not _SCHEME.match(text):
             return cls("file", str(((project or Path.cwd()) / Path(text).expanduser()).absolute()))
         try:
@@ -66,3 +65,10 @@ class StoreAddress:
         if self.scheme == "file":
             return f"file://{self.bucket}"
         return f"{self.scheme}://{self.bucket}" + (f"/{self.prefix}" if self.prefix else "")
+
+
+def _check_text(text: str) -> None:
+    if not text.strip() or not text.isprintable():
+        raise ConfigError("store", "empty, or with a character that no address has", _EXPECTED)
+    if text.lower() in ("none", "null"):
+        raise ConfigError(f"store={text}", "a folder of that name is hardly meant", f"null, or ./{text}")

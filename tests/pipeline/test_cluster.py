@@ -213,6 +213,10 @@ def test_a_worker_of_another_version_is_refused_by_name():
     assert fault.exit_code == 2
 
 
+def test_an_unknown_host_is_no_warning_of_dask():
+    clusters.own_address("tcp://nohost.invalid:8786")  # a warning is an error here
+
+
 def test_what_a_run_starts_for_itself_can_not_be_reached_from_another_machine():
     runner = dataclasses.replace(RUNNER, cluster=ClusterKind.local, workers=1, chains_per_worker=1)
     cluster = start_cluster(dataclasses.replace(runner, cluster_options={}), chains=1)

@@ -73,6 +73,16 @@ def test_two_conditions_are_compared_and_one_is_removed(bench):
     )
     assert "States the strength of the relief column" in (compare / "data" / "items.js").read_text()
     assert '"+1.000, from 1.000 to 1.000.' in (compare / "data" / "compare.js").read_text()
+    damaged = bench.results / "ma_bench" / "verdicts" / "weak-default-3000-v0" / "offline.parquet"
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[:100])
+    told = bench("compare", "strong", "weak")
+    assert (told.code, "offline.parquet" in told.err, "weak: no such condition" in told.err) == (
+        1,
+        True,
+        True,
+    )
+    damaged.write_bytes(whole)
     assert bench("run", "model=strong", "seeds=1", "tracking=none", "word_cap=500").code == 0
     equal = bench("compare", "strong-default-3000-v0", "strong-default-500-v0")
     assert "Items with different shares of passes: 0 of 4; on 2 others" in equal.out

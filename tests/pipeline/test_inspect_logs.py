@@ -1,5 +1,6 @@
 """Results go out as logs of Inspect and come back; other logs come in as briefs; hostile ones are refused."""
 
+import errno
 import json
 import zipfile
 
@@ -289,6 +290,20 @@ def test_nothing_to_import_or_export_is_said(bench, capsys):
     assert "no log there" in capsys.readouterr().err
     assert main(["export", "ma_bench", "logs", "--to", "inspect"]) == 2
     assert "nothing graded" in capsys.readouterr().err
+
+
+def test_a_folder_that_can_not_be_written_is_named(exported, tmp_path, monkeypatch, capsys):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.chdir(exported.folder)
+    monkeypatch.setattr("flows.pipeline.inspect.export.write_eval_log", full)
+    target = tmp_path / "logs"
+    assert main(["export", "ma_bench", str(target), "--to", "inspect"]) == 1
+    said = capsys.readouterr().err
+    assert "can't be written" in said
+    assert "No space left on device" in said
+    assert not list(target.iterdir())
 
 
 def test_without_the_extra_a_command_says_how_to_install_it(bench, monkeypatch, capsys):

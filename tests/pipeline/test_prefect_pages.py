@@ -112,12 +112,21 @@ def test_a_run_that_failed_is_retried_from_what_is_stored(bench, endpoint):
     assert bench("run", *remote(endpoint, "seeds=1")).code == 1
     run = newest(bench.environment)
     assert run["state"]["name"] == "Failed"
+    reason = run["state"]["message"]
+    entrypoint = f"{deployed.fn.__code__.co_filename}:deployed"
+    retry = [sys.executable, "-m", "prefect", "flow-run", "retry", run["id"], "--entrypoint", entrypoint]
+    failed = subprocess.run(
+        retry, cwd=bench.folder, env=bench.environment, capture_output=True, timeout=600, check=False
+    )
+    assert failed.returncode == 1
+    still = newest(bench.environment)["state"]
+    assert still["name"] == "Failed"
+    assert reason.split(":")[0] in still["message"]  # and not an exit code alone
     before = len(endpoint.billed)
     endpoint.script = answer
-    entrypoint = f"{deployed.fn.__code__.co_filename}:deployed"
     python(bench, "-m", "prefect", "flow-run", "retry", run["id"], "--entrypoint", entrypoint)
     again = newest(bench.environment)
-    assert (again["id"], again["run_count"]) == (run["id"], 2)
+    assert (again["id"], again["run_count"]) == (run["id"], 3)
     assert again["state"]["message"] == "every item has a verdict"
     assert len(endpoint.billed) == before + 2  # the judge's; the briefs were stored
     (row,) = bench.board()

@@ -29,6 +29,7 @@ def test_addresses_are_understood(text, shown):
     [
         ("", "empty"),
         ("  ", "empty"),
+        ("None", "a folder of that name is hardly meant"),
         ("s3://buck\net", "a character that no address has"),
         ("s3://", "names no bucket: ''"),
         ("s3:bucket/x", "names no bucket: ''"),

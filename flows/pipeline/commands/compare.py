@@ -6,6 +6,7 @@ from pathlib import Path
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
+from flows.common.errors import ConfigError, NotOfBenchmark, Problems
 from flows.common.text import number, plural
 from flows.pipeline.commands.report import note_unused
 from flows.pipeline.results.differences import differences
@@ -38,8 +39,15 @@ def compare(
     note_unused(overrides, screen, f"{first} and {second} are compared")
     folder = project / settings.results / settings.benchmark.name
     scenarios, _ = load_scenarios(project, settings)
-    graded, _ = load_graded(folder, scenarios)
-    found = compare_entries(pair(graded, first, second), scenarios, settings.scoring)
+    graded, problems = load_graded(folder, scenarios)
+    try:
+        entries = pair(graded, first, second)
+    except ConfigError as error:
+        damaged = [problem for problem in problems if not isinstance(problem, NotOfBenchmark)]
+        if damaged:
+            raise Problems.of("compare", [*damaged, error]) from error
+        raise
+    found = compare_entries(entries, scenarios, settings.scoring)
     said = wording(is_task=any(one.task is not None for one in scenarios.values()))
     notes = _notes(found, said)
     text = difference_text(found.difference, settings.scoring.interval_level)

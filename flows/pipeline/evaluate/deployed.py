@@ -29,6 +29,16 @@ def _name() -> str:
     return " ".join(["staffbench", *flow_run.parameters["overrides"]])
 
 
+class _Screen(Screen):
+    """Remembers the first fault that it shows, for the state of the flow run."""
+
+    first = ""
+
+    def error(self, text: str, style: str | None = None) -> None:
+        self.first = self.first or " ".join(text.split())
+        super().error(text, style)
+
+
 @flow(name="staffbench", flow_run_name=_name)
 def deployed(overrides: list[Override], sweep: bool = False) -> State[Any]:
     """Run `overrides` in the folder of the deployment, from what earlier runs stored.
@@ -43,9 +53,11 @@ def deployed(overrides: list[Override], sweep: bool = False) -> State[Any]:
     project = find_project(Path.cwd())
     configure(project, project / "results")
 
+    screen = _Screen()
+
     def run() -> int:
         points = compose_points(project, overrides, multirun=sweep)
-        return run_points(project, points, server=None, screen=Screen(), asked=(overrides, sweep))
+        return run_points(project, points, server=None, screen=screen, asked=(overrides, sweep))
 
     try:
         if _is_in_a_loop():  # within `prefect flow-run retry`
@@ -58,7 +70,9 @@ def deployed(overrides: list[Override], sweep: bool = False) -> State[Any]:
     if code in (BudgetReached.exit_code, Stopped.exit_code):
         return Cancelled(message="stopped before everything was done; a retry goes on")
     if code:
-        return Failed(message=f"ended with exit code {code}: see its log; a retry goes on")
+        return Failed(
+            message=f"{screen.first or f'ended with exit code {code}: see its log'}; a retry goes on"
+        )
     return Completed(message="every item has a verdict")
 
 

@@ -38,6 +38,7 @@ from flows.adapters.reports import ReportStore
 from flows.adapters.screen import Screen
 from flows.adapters.tables import REPORTS, TRAJECTORIES, read_table
 from flows.common.errors import ConfigError
+from flows.common.files import write_whole
 from flows.common.text import plural
 from flows.common.version import __version__
 from flows.pipeline.inputs.packets import load_packet, packet_path
@@ -96,7 +97,11 @@ def export_inspect(project: Path, overrides: Sequence[str], folder: Path, screen
     source = _Source(project, settings, here, scenarios, store.get if store else lambda _: None)
     try:
         for label, found in by_condition.items():
-            write_eval_log(_log_of(source, found), str(folder.resolve() / f"{label}.eval"))
+            log = _log_of(source, found)
+            write_whole(
+                folder.resolve() / f"{label}.eval",
+                lambda part, log=log: write_eval_log(log, str(part), format="eval"),
+            )
     finally:
         if store is not None:
             store.close()

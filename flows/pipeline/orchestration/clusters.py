@@ -4,6 +4,7 @@ import importlib
 import os
 import shutil
 import urllib.parse
+import warnings
 from contextlib import ExitStack
 from typing import Any
 
@@ -119,7 +120,11 @@ def own_address(scheduler: str) -> str:
 
     host = urllib.parse.urlsplit(scheduler).hostname or "127.0.0.1"
     try:
-        return "127.0.0.1" if host in ("127.0.0.1", "localhost", "::1") else str(get_ip(host))
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", RuntimeWarning
+            )  # an unknown host is said once, when it is reached
+            return "127.0.0.1" if host in ("127.0.0.1", "localhost", "::1") else str(get_ip(host))
     except OSError as error:
         raise StaffbenchError(f"runner.scheduler={scheduler}", f"can't be reached ({error})") from error
 

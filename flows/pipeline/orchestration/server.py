@@ -146,10 +146,11 @@ class Server:
             )
         if other:
             parts = urllib.parse.urlsplit(self.url)
+            near = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/api"
             raise ConfigError(
                 f"PREFECT_API_URL={self.url}",
                 "something answers there, and it is not Prefect's API",
-                f"its address, such as {parts.scheme}://{parts.netloc.rpartition('@')[2]}/api",
+                f"its address, such as {near if near != self.url.rstrip('/') else 'http://127.0.0.1:4200/api'}",
             )
         raise StaffbenchError(
             f"Prefect's server at {self.url}",

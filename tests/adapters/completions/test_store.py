@@ -203,6 +203,18 @@ def test_a_failed_fsync_is_not_retried_on_the_same_file(store, monkeypatch):
     assert CompletionStore(store.folder).get(second.key).text == "again"
 
 
+@pytest.mark.parametrize(("how", "is_lost"), [("put", True), ("copy", False)])
+def test_only_a_reply_that_was_paid_for_is_said_to_be_lost(store, monkeypatch, how, is_lost):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    request = a_request("first")
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(StoreError, match="No space left on device") as caught:
+        asyncio.run(getattr(store, how)(request, a_completion(request)))
+    assert ("the paid reply could not be stored" in str(caught.value)) == is_lost
+
+
 def test_a_read_only_folder_can_be_read_and_not_paid_into(tmp_path, monkeypatch):
     a_stored(tmp_path, "first")
     (tmp_path / "lock").unlink(missing_ok=True)

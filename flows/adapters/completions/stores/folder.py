@@ -123,7 +123,17 @@ class CompletionStore:
         # Stored also if the caller is cancelled: it was paid for.
         await asyncio.shield(asyncio.wrap_future(self._journal.submit(head, line, texts)))
 
-    copy = put
+    async def copy(self, request: Request, completion: Completion) -> None:
+        """Store a completion that another store has, so that nothing paid for can be lost.
+
+        Raises:
+            StoreError: it could not be stored.
+        """
+        try:
+            await self.put(request, completion)
+        except StoreError as error:
+            remedy = "free disk space or fix the permissions, then run the same command again: it goes on"
+            raise StoreError(error.where, error.found, remedy=remedy) from error
 
     def lock(
         self, key: str, waiting: Callable[[], None] | None = None
