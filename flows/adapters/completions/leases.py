@@ -179,8 +179,12 @@ class Lease:
         sent = time.monotonic()
         lessees = self._lessees()
         needs = {name: need for one in lessees for name, need in one.needs().items()}
-        body = {"token": self._address.token, "worker": self._worker, "totals": asdict(self._totals)}
-        body["has_ended"] = has_ended
+        body: dict[str, Any] = {
+            "token": self._address.token,
+            "worker": self._worker,
+            "has_ended": has_ended,
+            "totals": asdict(self._totals),
+        }
         try:
             async with asyncio.timeout(_ANSWER_S):
                 if self._stream is None:
