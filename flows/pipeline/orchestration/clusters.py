@@ -120,10 +120,8 @@ def own_address(scheduler: str) -> str:
 
     host = urllib.parse.urlsplit(scheduler).hostname or "127.0.0.1"
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", RuntimeWarning
-            )  # an unknown host is said once, when it is reached
+        with warnings.catch_warnings():  # an unknown host is reported when it is to be reached
+            warnings.simplefilter("ignore", RuntimeWarning)
             return "127.0.0.1" if host in ("127.0.0.1", "localhost", "::1") else str(get_ip(host))
     except OSError as error:
         raise StaffbenchError(f"runner.scheduler={scheduler}", f"can't be reached ({error})") from error

@@ -55,7 +55,7 @@ class Comparison:
 def pair(graded: Sequence[Graded], first: str, second: str) -> tuple[Graded, Graded]:
     """Return two entries by name; if a name fits several, the only two that share a judge.
 
-    A name is a condition's label, its model, the beginning of a label up to a hyphen, in this order of
+    A name is a model's, a condition's label, or the beginning of a label up to a hyphen, in this order of
     precedence, or one of them with `/judge`.
 
     Raises:
