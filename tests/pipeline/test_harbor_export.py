@@ -37,20 +37,6 @@ def exported(project, tmp_path, data):
     return run
 
 
-@pytest.fixture
-def tasks(project, tmp_path):
-    """A copy of one of our own tasks, to be changed first."""
-    folder = tmp_path / "tasks"
-    shutil.copytree(project / "data/mission_report/tasks/sb-war-02", folder / "sb-war-02")
-    return folder
-
-
-def export_task(project, tasks, target, install=None):
-    words = ["benchmark=mission_report", "benchmark.name=mission_report", f"benchmark.data={tasks}"]
-    assert export(project, words, target, install=install, screen=Screen()) == 0
-    return target / "sb-war-02"
-
-
 def contents(folder):
     return {
         path.relative_to(folder).as_posix(): (path.read_bytes(), stat.S_IMODE(path.stat().st_mode))

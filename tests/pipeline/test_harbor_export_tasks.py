@@ -1,6 +1,7 @@
 """Report tasks as they are exported for Harbor: their verifier, judge, wheel and Dockerfile."""
 
 import json
+import shutil
 import tomllib
 
 import pytest
@@ -9,12 +10,25 @@ from flows.adapters.screen import Screen
 from flows.adapters.task_trees.tree import read_task
 from flows.common.errors import ConfigError
 from flows.pipeline.harbor.export import export
-from tests.pipeline.test_harbor_export import contents, export_task
+from tests.pipeline.test_harbor_export import contents
 from tests.pipeline.test_harbor_export import data as _data
 from tests.pipeline.test_harbor_export import exported as _exported
-from tests.pipeline.test_harbor_export import tasks as _tasks
 
-data, exported, tasks = _data, _exported, _tasks
+data, exported = _data, _exported
+
+
+@pytest.fixture
+def tasks(project, tmp_path):
+    """A copy of one of our own tasks, to be changed first."""
+    folder = tmp_path / "tasks"
+    shutil.copytree(project / "data/mission_report/tasks/sb-war-02", folder / "sb-war-02")
+    return folder
+
+
+def export_task(project, tasks, target, install=None):
+    words = ["benchmark=mission_report", "benchmark.name=mission_report", f"benchmark.data={tasks}"]
+    assert export(project, words, target, install=install, screen=Screen()) == 0
+    return target / "sb-war-02"
 
 
 def test_a_task_is_exported_as_it_is_but_for_what_grades_it(project, tasks, tmp_path):

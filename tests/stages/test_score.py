@@ -215,6 +215,3 @@ def test_a_rubric_without_wrong_moves_needs_no_weights_for_them():
     found = score_brief(ITEMS[:3], verdicts(R5=True, R9=False, R2=False), replace(SCORING, weights=positive))
     assert found.score == pytest.approx(5.5 / 16.5)
     assert found.wrong is None  # not 0: such scenarios would lower the mean number, or stand for it alone
-
-
-GOLD = verdicts(R5=True, R9=True, R2=True, E5=True, E9=True)

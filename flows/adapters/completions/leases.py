@@ -67,10 +67,11 @@ class LeaseServer:
     @property
     def totals(self) -> Totals:
         """The sums of all workers, as they last reported them; one that is gone has nothing in flight."""
-        each = {name: one for name, one in self._totals.items() if name not in self._lost}
-        lost = [replace(self._totals[name], in_flight=0, unreported=1) for name in self._lost]
-        every = [*each.values(), *lost]
-        return Totals(**{name.name: sum(getattr(one, name.name) for one in every) for name in fields(Totals)})
+        each = [
+            replace(one, in_flight=0, unreported=1) if worker in self._lost else one
+            for worker, one in self._totals.items()
+        ]
+        return Totals(**{name.name: sum(getattr(one, name.name) for one in each) for name in fields(Totals)})
 
     def stop(self, reason: StaffbenchError) -> None:
         """Tell every worker at its next renewal to send nothing more. Thread-safe."""
