@@ -144,7 +144,10 @@ def test_outside_a_project_nothing_can_be_run(tmp_path, monkeypatch, capsys):
             "run model=openai_compatible model.name=x model.api_base=127.0.0.1:80",
             "Write model.api_base=http://127.0.0.1:80/v1\n",
         ),
-        ("run model=local_gguf model.name=x model.api_base=gone.gguf", "gone.gguf: no such file"),
+        (
+            "run model=local_gguf model.name=x model.api_base=gone.gguf",
+            "staffbench: model.api_base=gone.gguf: no such file",
+        ),
         ("compare strong weak", "nothing graded here"),
         ("remove strong --yes", "no such condition"),
     ],

@@ -106,6 +106,19 @@ def test_verdicts_on_another_rubric_are_left_out_and_said_to_be(bench):
     assert "another rubric of alder" in done.err
 
 
+def test_of_several_results_that_are_left_out_the_first_is_explained_and_the_others_counted(bench):
+    assert bench("run", "-m", "model=strong,weak,extractive", "tracking=none").code == 0
+    rubric = bench.folder / "data" / "ma_bench" / "alder" / "rubric.yaml"
+    rubric.write_text(rubric.read_text().replace("States the strength", "Gives the strength"))
+    done = bench("run", "model=strong", "tracking=none")
+    assert done.code == 0
+    said = " ".join(done.err.split())
+    assert said.count("another rubric of alder") == 1
+    assert "left out, too: 1 other file of verdicts; leaderboard.md says why" in said
+    text = (bench.folder / "results" / "ma_bench" / "leaderboard.md").read_text()
+    assert text.count("another rubric of alder") == 2
+
+
 def test_briefs_from_a_folder_are_graded(bench):
     for name, strength in (("alder", 412), ("birch", 99)):
         (bench.folder / "mine" / name).mkdir(parents=True)

@@ -1,14 +1,18 @@
 """The embedded server: which address it takes, and what is said where it can't start."""
 
+import asyncio
 import http.server
 import os
 import subprocess
 import sys
 import threading
 
+import httpx
 import pytest
+from prefect.client.base import PrefectResponse
 
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
+from flows.pipeline.orchestration.lost import PrefectError, watched
 from flows.pipeline.orchestration.server import Server
 
 TWO = """
@@ -185,3 +189,18 @@ def test_a_log_that_can_not_be_written_is_said_to_be_one(tmp_path, prefect_home)
     (tmp_path / "file").write_text("where a folder should be", encoding="utf-8")
     with pytest.raises(StoreError, match=r"server\.log: can't be written .*PREFECT_HOME"):
         Server(tmp_path / "file" / "server.log").start()
+
+
+@pytest.mark.parametrize("kind", [httpx.Response, PrefectResponse])
+def test_an_answer_that_is_an_error_is_named_without_its_body_and_link(kind):
+    request = httpx.Request("POST", "http://127.0.0.1:4200/api/task_runs/")
+    answer = kind(503, json={"exception_message": "Service Unavailable"}, request=request)
+
+    async def ask() -> None:
+        async with watched(None, lambda: False):
+            answer.raise_for_status()
+
+    with pytest.raises(PrefectError) as raised:
+        asyncio.run(ask())
+    found = "it answered 503 Service Unavailable to POST /api/task_runs/; its database may be down"
+    assert str(raised.value).startswith(f"Prefect's server: was lost during the run ({found}). Check ")

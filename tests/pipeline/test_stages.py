@@ -121,6 +121,7 @@ def test_the_first_run_of_a_benchmark_has_something_to_compare(made):
     assert first_sweep(made, []) == ["model=strong,weak,extractive"]
     assert first_sweep(made, ["benchmark=mybench", "seeds=1"]) == ["model=strong,weak,extractive"]
     assert first_sweep(made, ["model=weak"]) == []
+    assert first_sweep(made, ["benchmark=mybench", "benchmark.data=nowhere"]) == []
     assert first_sweep(made, ["model.label=x"]) == []
     assert first_sweep(made, ["+experiment=smoke"]) == []
     add_scenario(made, "second")

@@ -115,7 +115,7 @@ class Tracker:
             raise StoreError(
                 self._log,
                 f"can't be written ({error.strerror})",
-                remedy="free disk space or fix the permissions; tracking=none runs without MLflow",
+                remedy="free disk space or fix the permissions, or name another folder with results=",
             ) from error
         with log:
             self._child = subprocess.Popen(  # noqa: S603 -- this package

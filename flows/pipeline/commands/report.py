@@ -55,9 +55,9 @@ def report(
     for given in (tables, figures):
         if given is not None and given.exists() and not given.is_dir():
             raise ConfigError(given, "a file", "a folder, new or existing")
+    point = compose_points(project, overrides, multirun=False)[0]
     used = ("word_cap", "prompt", *(("judge",) if for_paper else ()))
     note_unused(overrides, screen, "A report has every graded condition", used)
-    point = compose_points(project, overrides, multirun=False)[0]
     settings = point.settings
     results = project / settings.results
     folder = results / settings.benchmark.name

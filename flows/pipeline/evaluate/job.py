@@ -14,10 +14,16 @@ from typing import Any
 from flows.adapters.screen import CallCounts, Progress, Screen
 from flows.adapters.tracking import Tracker
 from flows.common.errors import StaffbenchError
+from flows.common.text import plural
 from flows.pipeline.evaluate.chain import OpenChains
 from flows.pipeline.evaluate.run_page import RunPage
 from flows.pipeline.results.graded import Graded
-from flows.pipeline.results.leaderboard import build_leaderboard, write_leaderboard, write_task_table
+from flows.pipeline.results.leaderboard import (
+    board_file,
+    build_leaderboard,
+    write_leaderboard,
+    write_task_table,
+)
 from flows.pipeline.results.record import Outcome, ResultFiles
 from flows.pipeline.results.run_record import run_record
 from flows.pipeline.results.settings_file import changed_keys
@@ -136,8 +142,13 @@ class Job:
         scenarios, broken = load_scenarios(context.project, first.settings, first.scenarios)
         with results_lock(context.results):
             graded, problems = load_graded(folder, scenarios)
-            for problem in (*broken, *problems):
+            # All of them where no leaderboard is written that has them.
+            shown = problems[:1] if graded else problems
+            for problem in (*broken, *shown):
                 self.screen.fault(f"left out of the leaderboard: {problem}")
+            if n := len(problems) - len(shown):
+                others = plural(n, "other file of verdicts", "other files of verdicts")
+                self.screen.fault(f"left out, too: {others}; {board_file(folder, scoring.name)} says why")
             if not graded:
                 return
             named = left_out(folder, problems)

@@ -41,10 +41,22 @@ async def watched(server: Server | None, is_done: Callable[[], bool]) -> AsyncGe
         if not is_its_own and not isinstance(error, httpx.HTTPError | PrefectException):
             raise
         forget_events()
-        raise _lost(str(error).split("\n")[0] or type(error).__name__, server) from error
+        raise _lost(_reason(error), server) from error
     finally:
         if watching is not None:
             watching.cancel()
+
+
+def _reason(error: Exception) -> str:
+    """Return what a person can act on: httpx adds the answer's body and a link about the status."""
+    import httpx
+
+    if isinstance(error, httpx.HTTPStatusError):
+        answer = error.response
+        status = " ".join(f"{answer.status_code} {answer.reason_phrase}".split())
+        hint = "; its database may be down" if answer.is_server_error else ""
+        return f"it answered {status} to {answer.request.method} {answer.url.path}{hint}"
+    return str(error).split("\n")[0] or type(error).__name__
 
 
 def _lost(found: str, server: Server | None) -> PrefectError:

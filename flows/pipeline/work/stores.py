@@ -43,19 +43,19 @@ def check_calls(points: Sequence[Settings]) -> bool:
         for section, model in models.items():
             check_price(point.budget, model, section)
             if model.transport is Transport.gguf:
-                _check_file(model.api_base or "")
+                _check_file(f"{section}.api_base", model.api_base or "")
     for point, models in remote:
         if point.runner.batch:
             check_batches([*models.values()], point.runner, point.budget)
     return bool(remote)
 
 
-def _check_file(place: str) -> None:
+def _check_file(key: str, place: str) -> None:
     is_package, name = place.startswith(_PACKAGE), place.removeprefix(_PACKAGE)
     if is_package and name.isidentifier() and find_spec(name) is None:
-        raise ConfigError(f"api_base={place}", "the package is not installed", "", "make local installs it")
+        raise ConfigError(f"{key}={place}", "the package is not installed", "", "make local installs it")
     if not is_package and not Path(place).expanduser().is_file():
-        raise ConfigError(f"api_base={place}", "no such file", "the path of a GGUF file")
+        raise ConfigError(f"{key}={place}", "no such file", "the path of a GGUF file")
 
 
 def _called(settings: Settings) -> dict[str, ModelSettings]:

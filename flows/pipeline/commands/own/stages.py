@@ -91,8 +91,8 @@ def first_sweep(project: Path, overrides: Sequence[str]) -> list[str]:
     """Return `model=...` of a benchmark's first run, so that it has something to compare.
 
     Returns:
-        Empty if the overrides name a model or an experiment, if results are there, and for the benchmarks of
-        the repository where none is named.
+        Empty if the overrides name a model or an experiment, if results are there or no scenarios are, and
+        for the benchmarks of the repository where none is named.
     """
     axes = [override.lstrip("+~").partition("=")[0].partition(".")[0] for override in overrides]
     if "model" in axes or "experiment" in axes:
@@ -100,7 +100,8 @@ def first_sweep(project: Path, overrides: Sequence[str]) -> list[str]:
     settings = compose_points(project, overrides, multirun=False)[0].settings
     if "benchmark" not in axes and not (stages_folder(project, settings.benchmark) / "dvc.yaml").is_file():
         return []
-    if (project / settings.results / settings.benchmark.name / "verdicts").is_dir():
+    is_graded = (project / settings.results / settings.benchmark.name / "verdicts").is_dir()
+    if is_graded or not (project / settings.benchmark.data).is_dir():
         return []
     return [f"model={','.join(first_models(project, settings.benchmark))}"]
 
