@@ -4,6 +4,7 @@ import dataclasses
 import json
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -105,6 +106,24 @@ def test_a_budget_is_one_for_all_workers(on_cluster, cluster):
         assert "budget.max_calls=40: reached: 40 calls in this run" in done.err
         assert on_cluster("run", *overrides(server, cluster)).code == 0
         assert paid_twice(server) == 0
+
+
+def test_the_flow_of_a_deployment_finds_what_a_command_stored(on_cluster, cluster):
+    words = ["model=strong", "tracking=none", "runner=dask", f"runner.scheduler={cluster.scheduler}"]
+    assert on_cluster("run", *words).code == 0
+    # A worker of Prefect's has read its settings before our flow sets where records are.
+    script = "import sys; from flows.pipeline.evaluate.deployed import deployed; deployed(sys.argv[1:])"
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words],
+        cwd=on_cluster.folder,
+        env=on_cluster.environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "11 of 11 done before" in done.stdout + done.stderr
 
 
 def test_nothing_of_a_cluster_can_be_reached_from_another_machine(cluster):

@@ -96,6 +96,7 @@ class Crew:
         from prefect.settings import get_current_settings
 
         from flows.pipeline.orchestration.flow_runs import flow_run_here
+        from flows.pipeline.orchestration.records import records
 
         if context.evaluations[0].settings.runner.scheduler is not None:
             self.screen.say(f"Connecting to Dask's scheduler at {self._scheduler}")  # may take half a minute
@@ -115,7 +116,8 @@ class Crew:
             self.leases.address if context.client else None,
             {
                 "PREFECT_API_URL": str(prefect.api.url),
-                "PREFECT_LOCAL_STORAGE_PATH": str(prefect.results.local_storage_path.expanduser().absolute()),
+                # Not Prefect's setting: a deployment's flow sets the folder after Prefect has read it.
+                "PREFECT_LOCAL_STORAGE_PATH": str(records().basepath),
             },
         )
         shift = _Shift(self, dask, order, context, on_step)
