@@ -120,7 +120,8 @@ $(STAMP): requirements.lock pyproject.toml $(OTHER:other=.another-python)
 .eee/.installed: $(STAMP)
 	@$(BIN)/uv venv --quiet --allow-existing --python "$$(for p in $(BIN)/python python3.13 python3.12 \
 	  ~/.pyenv/versions/3.1[23]*/bin/python; do \
-	  $$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2> /dev/null && echo $$p && exit; done; echo 3.12)" .eee
+	  $$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2> /dev/null && echo $$p && exit; done; echo 3.12)" .eee \
+	  || { echo 'make eee needs Python 3.12 or newer: none is on the PATH, and none could be downloaded' >&2; exit 2; }
 	@$(BIN)/uv pip install --quiet --python .eee/bin/python every-eval-ever==0.3.0
 	@touch $@
 

@@ -128,9 +128,22 @@ def test_briefs_from_a_folder_are_graded(bench):
     assert done.code == 0, done.err
     # alder earns 9 of 14.5, birch gives a wrong figure and earns nothing
     assert bench.board()[0]["score"] == pytest.approx(9 / 14.5 / 2)
+    assert "Not graded" not in done.err
     missing = bench("grade", "mine", "seeds=2", "tracking=none")
     assert missing.code == 4  # the others are graded
     assert "no brief" in missing.err
+
+
+def test_what_a_folder_holds_beside_briefs_of_scenarios_is_named(bench):
+    for name in ("alder/1.md", "alder/zwei.md", "bireh/1.md", "birch.md", "notes.csv", ".hidden/1.md"):
+        path = bench.folder / "mine" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("The relief column has 412 soldiers.\n")
+    done = bench("grade", "mine", "tracking=none")
+    assert done.code == 0, done.err
+    said = " ".join(done.err.split())
+    assert "Not graded in mine: alder/zwei.md, birch.md, bireh. A brief is read from SCENARIO/1.md" in said
+    assert bench.board()[0]["n_scenarios"] == 1
 
 
 def test_the_whole_brief_is_graded_up_to_the_cap(bench):

@@ -38,7 +38,7 @@ def run(
     def prepared() -> list[str]:
         if target is None:
             return list(overrides)
-        return _overrides_for(project, Path(target), scenario, overrides)
+        return _overrides_for(project, Path(target), scenario, overrides, screen)
 
     if any(value for name, value in shown.items() if name != "parser"):
         from flows.adapters.config.compose import show_configuration
@@ -96,8 +96,12 @@ def _refuse_idle_prompt(overrides: Sequence[str], points: Sequence[Point]) -> No
         raise ConfigError("judge_prompt", "has no effect: the judge offline reads no prompt", expected)
 
 
-def _overrides_for(project: Path, target: Path, scenario: str | None, overrides: Sequence[str]) -> list[str]:
+def _overrides_for(
+    project: Path, target: Path, scenario: str | None, overrides: Sequence[str], screen: Screen
+) -> list[str]:
     """Return the overrides with which a run grades `target`; those that are given take precedence.
+
+    What a folder holds beside briefs is named on the screen.
 
     Raises:
         ConfigError: the file, the folder or the scenario does not fit.
@@ -105,6 +109,7 @@ def _overrides_for(project: Path, target: Path, scenario: str | None, overrides:
     """
     # Here, since they may import Prefect, which reads the server's address when it is imported.
     from flows.adapters.config.compose import compose_points
+    from flows.pipeline.evaluate.showing import display_path
     from flows.pipeline.inputs.brief_table import find_table, read_brief_table
     from flows.pipeline.work.evaluations import kind_of
 
@@ -138,10 +143,15 @@ def _overrides_for(project: Path, target: Path, scenario: str | None, overrides:
         }
     else:
         numbers: dict[str, set[int]] = {}
+        every = kind.scenario_ids(project, benchmark, None)
         if table is None:
             numbers = _in_folder(target, known)
+            if others := _no_briefs(target, every, kind.suffixes):
+                screen.say(
+                    f"Not graded in {display_path(target)}: {', '.join(others)}. "
+                    f"A {kind.brief} is read from SCENARIO/1{kind.suffixes[0]}"
+                )
         else:
-            every = kind.scenario_ids(project, benchmark, None)
             for name, seed in read_brief_table(table, every, suffixes=kind.suffixes):
                 numbers.setdefault(name, set()).add(seed)
         wanted = {name: numbers[name] for name in known if scenario in (None, name) and name in numbers}
@@ -175,6 +185,20 @@ def _in_folder(folder: Path, scenarios: Sequence[str]) -> dict[str, set[int]]:
             suffix = Path(files[0]).suffix.lower()
             expected = f"its number: 1{suffix if _NUMBERED.fullmatch(f'1{suffix}') else '.md'}"
             raise ConfigError(folder / name / files[0], "not the name of a brief", expected)
+    return found
+
+
+def _no_briefs(folder: Path, scenarios: Sequence[str], suffixes: Sequence[str]) -> list[str]:
+    """Return what looks like briefs of other scenarios, or under other names."""
+    found: list[str] = []
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        if path.name in scenarios and path.is_dir():
+            files = sorted(file.name for file in path.iterdir() if not file.name.startswith("."))
+            found += [f"{path.name}/{name}" for name in files if not _NUMBERED.fullmatch(name)]
+        elif path.is_dir() or path.suffix.lower() in suffixes:
+            found.append(path.name)
     return found
 
 
