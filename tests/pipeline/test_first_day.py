@@ -26,6 +26,14 @@ def test_one_brief_is_graded_without_a_server_and_each_item_is_shown(bench):
     assert (row["score"], row["n_scenarios"], row["n_briefs"]) == (1, 1, 1)
 
 
+@pytest.mark.parametrize("name", ["Ébauche de l'ordre", "報告"])
+def test_a_brief_is_called_by_its_files_name_in_any_script(bench, name):
+    (bench.folder / f"{name}.md").write_text("The relief column has 412 soldiers.\n")
+    assert bench("grade", f"{name}.md", "--scenario", "alder").code == 0
+    (row,) = bench.board()
+    assert row["model"] == {"報告": "file-報告"}.get(name, "file-ébauche-de-l-ordre")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -134,9 +134,9 @@ def _overrides_for(
             raise ConfigError(
                 target, "one file, and its scenario is not given", "one of " + ", ".join(known), remedy
             )
-        label = re.sub(r"[^a-z0-9]+", "-", target.stem.lower()).strip("-") or kind.brief
+        label = re.sub(r"[\W_]+", "-", target.stem.lower()).strip("-") or kind.brief
         found = {
-            "model.label": f"file-{label[:40]}",
+            "model.label": f"'file-{label[:40]}'",
             "benchmark.scenarios": f"[{scenario}]",
             "seeds": "1",
             "tracking": "none",

@@ -1,7 +1,8 @@
 """The tables that every table and figure of a paper is made from."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -97,8 +98,8 @@ class Results:
     def board(self) -> pd.DataFrame:
         """The estimates by the judge of the tables, with `at_benchmark`.
 
-        The benchmark's conditions come first, then the others; in both, the best first and those without a
-        score last.
+        The benchmark's conditions come first, of these the ones that are ranked, then the others; in each
+        part the best first and those without a score last.
         """
         own = self.estimates[self.estimates["judge"] == self.judge]
         capped = own["word_cap"].isna() if self.word_cap is None else own["word_cap"] == self.word_cap
@@ -107,9 +108,11 @@ class Results:
         )
         if not own["at_benchmark"].any():
             own["at_benchmark"] = True
-        return own.sort_values(
-            ["at_benchmark", "score", "condition"],
-            ascending=[False, False, True],
+        names = own.loc[own["at_benchmark"], "condition"]
+        is_ranked = own["condition"].isin(comparable(covered(self._counted(names))))
+        return own.assign(is_ranked=is_ranked).sort_values(
+            ["at_benchmark", "is_ranked", "score", "condition"],
+            ascending=[False, False, False, True],
             na_position="last",
             ignore_index=True,
         )
@@ -178,10 +181,29 @@ class Results:
         """
         return list(self.board.loc[self.board["at_benchmark"], "condition"])
 
-    def ranked(self, frame: pd.DataFrame, column: str) -> pd.Series:
-        """Rank rows by a column, the highest first; NaN outside the benchmark's conditions."""
-        values = frame[column].where(frame["condition"].astype(object).isin(self.at_benchmark))
+    def ranked(
+        self, frame: pd.DataFrame, column: str, conditions: Collection[str] | None = None
+    ) -> pd.Series:
+        """Rank rows by a column, the highest first; NaN for others than `rankable` or given conditions."""
+        chosen = self.rankable if conditions is None else conditions
+        values = frame[column].where(frame["condition"].astype(object).isin(chosen))
         return values.rank(ascending=False, method="min")
+
+    @cached_property
+    def rankable(self) -> list[str]:
+        """The benchmark's conditions with a score on every brief of the same scenarios. Best first."""
+        return list(self.board.loc[self.board["is_ranked"], "condition"])
+
+    @cached_property
+    def on_same_scenarios(self) -> list[str]:
+        """The benchmark's conditions with a score on the same scenarios, not on every brief. Best first."""
+        chosen = comparable(covered(self._counted(self.at_benchmark).dropna()))
+        return [name for name in self.at_benchmark if name in chosen]
+
+    def _counted(self, conditions: Collection[str]) -> pd.Series:
+        """Return the scores of the briefs of some conditions, by condition and scenario."""
+        own = self.own_briefs[self.own_briefs["condition"].isin(conditions)]
+        return own.set_index(["condition", "scenario_id"])["counted"]
 
     def brief_codes(self, rows: pd.DataFrame) -> np.ndarray:
         """Return a number for each row, equal for rows of one brief; -1 where there is no verdict on it."""
@@ -237,6 +259,28 @@ class Results:
         """Name the interval of the board's rows."""
         methods = sorted(set(self.board["method"].dropna()))
         return self.said(f"Interval: {'; '.join(methods)}." if methods else "No interval: too few scenarios.")
+
+
+def covered(scores: pd.Series) -> dict[str, frozenset[str]]:
+    """Return the scenarios of each condition of which every brief has a score.
+
+    `scores` are of briefs, by condition and scenario; NaN for a brief without one.
+    """
+    known = scores.notna()
+    whole = known[known.groupby("condition", observed=True).transform("all")]
+    places = whole.index.to_frame(index=False).groupby("condition", observed=True)["scenario_id"]
+    return {str(condition): frozenset(map(str, names)) for condition, names in places}
+
+
+def comparable(scenarios: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Return the conditions that may be ranked, by the scenarios that each covers.
+
+    As on the leaderboard these are the ones that cover the most; among equally many, the coverage that most
+    conditions have, then that with the first names.
+    """
+    counts = Counter(filter(None, scenarios.values()))
+    most = min(counts, key=lambda names: (-len(names), -counts[names], sorted(names)), default=None)
+    return frozenset(condition for condition, names in scenarios.items() if names == most)
 
 
 def over_scenarios(values: Any) -> Any:

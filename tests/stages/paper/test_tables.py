@@ -49,7 +49,7 @@ def test_main_results_are_the_leaderboards(results, graded):
         other = scored(entries(graded, LENIENT)[name], SCENARIOS, SEVERITY).estimate
         assert row["score_gemini_4_argon_medium_failed_only_v1"] == other.score
     ranked = table[table["rank"].notna()]
-    assert len(ranked) == 14
+    assert len(ranked) == 13  # the last of 14 models refused a brief
     assert list(ranked["rank"]) == sorted(ranked["rank"])
     assert set(table.loc[table["rank"].isna(), "effort"]) == {"low", "high", "medium"}
 

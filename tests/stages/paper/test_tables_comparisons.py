@@ -12,10 +12,11 @@ from sklearn.metrics import cohen_kappa_score
 from flows.pipeline.results.graded import scored
 from flows.pipeline.results.paper import paper_results
 from flows.stages.aggregate import mean_difference
-from flows.stages.paper import TABLES
+from flows.stages.paper import FIGURES, TABLES, draw
+from flows.stages.paper.table import slug
 from flows.stages.paper.tables.spread import components
 from tests.stages.paper.tables_support import SCENARIOS, entries, frame, means
-from tests.support.paper_results import JUDGE, LENIENT, SEVERITY
+from tests.support.paper_results import JUDGE, LENIENT, SEVERITY, make_labels
 
 
 def test_judges_agree_as_scikit_learn_says(results, graded):
@@ -146,6 +147,45 @@ def test_few_conditions_get_ranks_that_hold(graded):
     groups = frame(few, "groups")
     assert list(groups["best_rank"]) == [1, 2, 3]
     assert list(groups["worst_rank"]) == [1, 2, 3]
+
+
+def on_two_scenarios(entry):
+    two = sorted(SCENARIOS)[:2]
+    return replace(
+        entry,
+        about={**entry.about, "scenarios": two},
+        briefs=[brief for brief in entry.briefs if brief["scenario_id"] in two],
+        verdicts=[verdict for verdict in entry.verdicts if verdict.scenario_id in two],
+        repeats=(),
+        known={},
+    )
+
+
+def test_a_condition_on_fewer_scenarios_is_ranked_nowhere(graded):
+    """Its score rests on other briefs, so that a place among the rest says nothing."""
+    models = ("claude-1", "claude-2", "gemini-1", "gpt-1")
+    names = {f"{model}-medium-3000-v0" for model in models}
+    chosen = [entry for entry in graded if entry.condition in names]
+    others = [entry for entry in chosen if entry.model != "gemini-1"]
+    partly = [entry if entry in others else on_two_scenarios(entry) for entry in chosen]
+    labels = make_labels(others, SCENARIOS)
+    settings = {"word_cap": 3000, "prompt": "v0", "judge": JUDGE, "labels": labels}
+    found = paper_results(partly, SCENARIOS, SEVERITY, **settings)
+    expected = paper_results(others, SCENARIOS, SEVERITY, **settings)
+    assert len(expected.order) == 3
+    for name, column in (
+        ("table-04-main-results", "rank"),
+        ("table-12-scores-by-judge", f"rank_{slug(JUDGE)}"),
+        ("corrected-scores", "rank_score"),
+    ):
+        ranks = frame(found, name).set_index("condition")[column]
+        assert np.isnan(ranks["gemini-1-medium-3000-v0"])
+        assert ranks.dropna().to_dict() == frame(expected, name).set_index("condition")[column].to_dict()
+    assert list(frame(found, "table-04-main-results")["model"])[-1] == "gemini-1"
+    for name in ("groups", "weights-grid", "appendix-d-weighted-unweighted"):
+        assert frame(found, name).equals(frame(expected, name))
+    svg = draw(FIGURES["figure-01-scores"](found))["svg"].decode()
+    assert ">gemini-1 (2 of 10 scenarios)<" in svg
 
 
 def test_weights_by_scoring_again(results, graded):

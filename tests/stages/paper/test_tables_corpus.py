@@ -129,7 +129,6 @@ def test_kappa_of_each_repeat_by_counting(results):
 def test_only_the_benchmarks_conditions_are_ranked(results):
     ranks = {
         "table-12-scores-by-judge": f"rank_{slug(JUDGE)}",
-        "refusals": "rank_unscored",
         "corrected-scores": "rank_score",
     }
     first = frame(results, "table-04-main-results").set_index("condition")["rank"]
@@ -137,6 +136,14 @@ def test_only_the_benchmarks_conditions_are_ranked(results):
         table = frame(results, name).set_index("condition")
         table.index = table.index.astype(object)
         assert table[column].dropna().to_dict() == first.dropna().reindex(table.index).dropna().to_dict()
+
+
+def test_a_refusal_alone_takes_no_rank_from_the_table_of_refusals(results):
+    table = frame(results, "refusals").set_index("condition")
+    others = frame(results, "table-04-main-results").set_index("condition")["rank"].dropna()
+    ranks = table["rank_unscored"].dropna()
+    assert {*ranks.index} == {*others.index, *table.index[table["n_refused"] > 0]}
+    assert table["rank_zero"].notna().sum() == 14
 
 
 def test_the_interval_of_a_rate_ends_at_0_and_1(results):

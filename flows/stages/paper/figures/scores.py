@@ -38,7 +38,12 @@ def scores(results: Results) -> Figure:
     frame = rows(results.board[results.board["at_benchmark"] & results.board["score"].notna()])
     if not len(frame):
         raise NotEnoughError("no condition has a score")
-    frame = frame.assign(name=frame["condition"].map(results.names))
+    most = int(frame["n_scenarios"].max())
+    fewer = [
+        results.said(f" ({n} of {most} scenarios)") if n < most else ""
+        for n in frame["n_scenarios"].astype(int)
+    ]
+    frame = frame.assign(name=frame["condition"].map(results.names) + fewer)
     frame = frame[["name", "score", "low", "high", "method"]]
     base = alt.Chart(frame).encode(y=lines_of(list(frame["name"])))
     low = min(0.0, frame["low"].min(), frame["score"].min())

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from flows.stages.paper.results import NotEnoughError, Results
+from flows.stages.paper.results import NotEnoughError, Results, comparable
 from flows.stages.paper.statistics import correlation, sign_flip
 from flows.stages.paper.table import Column, Table, of_kind
 
@@ -94,19 +94,23 @@ def cap(results: Results) -> Table:
     """Score with the benchmark's cap and without one, paired by scenario (table 10, figure 8)."""
     means = results.scenario_means()
     rows: list[dict[str, object]] = []
+    on: dict[str, frozenset[str]] = {}  # the scenarios that a pair shares
     for model, level, own in _groups(results, ["model", "harness", "effort"]):
         capped = own.loc[own["word_cap"] == results.word_cap, "condition"].head(1).tolist()
         free = own.loc[own["word_cap"].isna(), "condition"].head(1).tolist()
         pair = [*capped, *free]
         if capped and free and {*pair} <= set(means.index):
             names = {"model": model, "effort": level, "condition": pair[0]}
-            scores = dict(zip(("capped", "uncapped"), means.loc[pair].mean(axis=1), strict=True))
+            shared = means.loc[pair].dropna(axis="columns")
+            on[pair[0]] = frozenset(map(str, shared))
+            scores = dict(zip(("capped", "uncapped"), shared.mean(axis=1), strict=True))
             rows.append({**names, **scores, **paired(results, means, pair[0], pair[1])})
     if not rows:
         raise NotEnoughError("no model was run with the benchmark's cap and without one (+experiment=cap)")
     frame = pd.DataFrame(rows).sort_values("capped", ascending=False, ignore_index=True)
+    chosen = comparable(on)
     for name in ("capped", "uncapped"):
-        frame[f"rank_{name}"] = frame[name].rank(ascending=False, method="min")
+        frame[f"rank_{name}"] = results.ranked(frame, name, chosen)
     of_ranks = correlation(frame["capped"], frame["uncapped"])
     higher = int((frame["difference"] > 0).sum())
     notes = [

@@ -1,6 +1,6 @@
 """Whether ranks hold: paired comparisons of conditions, and scores under a grid of severity weights."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 
 import numpy as np
@@ -23,7 +23,7 @@ GRID = {
 
 def comparisons(results: Results) -> Table:
     """Every pair of the benchmark's conditions on their shared scenarios, corrected over all pairs."""
-    frame = _pairs(results)
+    frame = _pairs(results, results.at_benchmark)
     for name in ("first", "second"):
         frame[f"{name}_name"] = frame[name].map(results.names)
     return Table.of(
@@ -41,9 +41,9 @@ def comparisons(results: Results) -> Table:
     )
 
 
-def _pairs(results: Results) -> pd.DataFrame:
+def _pairs(results: Results, conditions: Sequence[str]) -> pd.DataFrame:
     means = results.scenario_means()
-    names = [name for name in results.at_benchmark if name in means.index]
+    names = [name for name in conditions if name in means.index]
     if len(names) < 2:  # noqa: PLR2004 -- a pair
         raise NotEnoughError("a comparison takes two conditions")
     frame = pd.DataFrame(
@@ -67,12 +67,14 @@ def _smallest(frame: pd.DataFrame) -> str:
 
 def groups(results: Results) -> Table:
     """For each condition the ranks that it may have, and whether it can be told from the best."""
-    pairs = _pairs(results)
+    chosen = results.on_same_scenarios
+    pairs = _pairs(results, chosen)
     clear = pairs[(pairs["p_holm"] < _LEVEL) & pairs["difference"].notna()]
     ahead = clear["difference"] > 0
     better = clear["first"].where(ahead, clear["second"]).value_counts()
     worse = clear["second"].where(ahead, clear["first"]).value_counts()
-    board = results.board[results.board["at_benchmark"] & results.board["score"].notna()]
+    board = results.board[results.board["condition"].isin(chosen) & results.board["score"].notna()]
+    board = board.sort_values("score", ascending=False, kind="stable")
     frame = results.named(board[["condition", "score"]].reset_index(drop=True))
     names = frame["condition"].astype(object)
     against = pairs[pairs["first"] == names[0]].set_index("second")
@@ -93,6 +95,7 @@ def groups(results: Results) -> Table:
             Column("with_leader", "may be the best", "text"),
         ),
         frame,
+        "Of the benchmark's conditions those with a score on the same scenarios.",
         "Best and worst rank: after every pair that the sign-flip test with Holm's correction over "
         f"all pairs tells apart at {_LEVEL:g}.",
         "p: against the condition with the highest score, with Holm's correction over these "
@@ -104,7 +107,7 @@ def groups(results: Results) -> Table:
 def weights_grid(results: Results) -> Table:
     """Rank stability and largest changes of the benchmark's conditions, for each set of severity weights."""
     own = results.verdicts_once
-    own = own[own["condition"].isin(results.at_benchmark) & own["passed"].notna()]
+    own = own[own["condition"].isin(results.on_same_scenarios) & own["passed"].notna()]
     if own.empty:
         raise NotEnoughError("no verdict by this judge")
     present = set(own["severity"].dropna().unique())
@@ -153,6 +156,7 @@ def weights_grid(results: Results) -> Table:
             Column("best_score", "its score"),
         ),
         frame,
+        "Of the benchmark's conditions those with a score on the same scenarios.",
         "First row: the weights of the other tables. Grid: every combination of values for the "
         "assumed weights. Scores are unclamped.",
         *([] if np.isnan(steady) else [f"Lowest rank correlation in the grid: {steady:.3f}."]),

@@ -6,7 +6,15 @@ import numpy as np
 import pandas as pd
 
 from flows.common.text import words
-from flows.stages.paper.results import BRIEF, NotEnoughError, Results, family, over_scenarios
+from flows.stages.paper.results import (
+    BRIEF,
+    NotEnoughError,
+    Results,
+    comparable,
+    covered,
+    family,
+    over_scenarios,
+)
 from flows.stages.paper.statistics import Cells, correlation, count_cells
 from flows.stages.paper.table import NAMED, Column, Table, of_kind, slug
 
@@ -124,10 +132,13 @@ def scores_by_judge(results: Results) -> Table:
     means = over_scenarios(common).sort_values(results.judge, ascending=False)
     frame = pd.DataFrame({"n_briefs": common.groupby("condition", observed=True).size()}).loc[means.index]
     frame = results.named(frame.reset_index())
+    by_scenario = common[results.judge].droplevel("seed")
+    is_own = by_scenario.index.get_level_values("condition").isin(results.rankable)
+    chosen = comparable(covered(by_scenario[is_own]))
     columns: list[Column] = []
     for judge in results.judges:
         frame[f"score_{slug(judge)}"] = means[judge].to_numpy()
-        frame[f"rank_{slug(judge)}"] = results.ranked(frame, f"score_{slug(judge)}")
+        frame[f"rank_{slug(judge)}"] = results.ranked(frame, f"score_{slug(judge)}", chosen)
         columns += [Column(f"score_{slug(judge)}", judge), Column(f"rank_{slug(judge)}", "rank", "count")]
     note = "On the briefs that every judge scored. The first judge is that of the other tables."
     head = (*NAMED, Column("n_briefs", "briefs", "count"))

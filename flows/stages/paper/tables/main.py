@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from flows.common.text import words
-from flows.stages.paper.results import BRIEF, NotEnoughError, Results, over_scenarios
+from flows.stages.paper.results import BRIEF, NotEnoughError, Results, comparable, covered, over_scenarios
 from flows.stages.paper.statistics import correlation
 from flows.stages.paper.table import CAP, NAMED, Column, Table, of_kind, slug
 
@@ -13,6 +13,7 @@ def main_results(results: Results) -> Table:
     """Score with interval, the same under each other judge, and the unweighted shares; best first."""
     frame = results.board.copy()
     frame["rank"] = results.ranked(frame, "score")
+    is_named = not frame.duplicated(["model", "effort", "word_cap"]).any()
     columns: list[Column] = []
     for judge in results.judges[1:]:
         own = results.estimates[results.estimates["judge"] == judge].set_index("condition")["score"]
@@ -28,7 +29,7 @@ def main_results(results: Results) -> Table:
         "Main results",
         (
             Column("rank", "rank", "count"),
-            *of_kind("text", condition="", model="model", effort="effort"),
+            *of_kind("text", condition="" if is_named else "condition", model="model", effort="effort"),
             CAP,
             *of_kind("number", score="score", low="low", high="high"),
             *columns,
@@ -42,7 +43,8 @@ def main_results(results: Results) -> Table:
         f"Judge: {results.judge}.",
         results.interval_note,
         "Ranked: the conditions with the benchmark's prompt and cap, at medium effort or the "
-        "provider's default. The others follow without a rank.",
+        "provider's default, and a score on every brief of the same scenarios. The others follow "
+        "without a rank.",
         "Correct: items passed of all graded; passed: requirements passed; wrong moves: mean number "
         "in a brief. Least and most possible: the score if every missing verdict failed, or passed.",
         *([assumed] if results.assumed else []),
@@ -54,9 +56,11 @@ def main_results(results: Results) -> Table:
 def weighted_unweighted(results: Results) -> Table:
     """Ranks by the weighted score and by the share of items right."""
     own = results.board[results.board["at_benchmark"]]
-    frame = own.dropna(subset=["score", "correct"]).copy()
+    frame = own[own["is_ranked"]].dropna(subset=["score", "correct"]).copy()
     if len(frame) < 2:  # noqa: PLR2004 -- a ranking compares
-        raise NotEnoughError("a ranking takes two conditions with a score")
+        raise NotEnoughError(
+            "a ranking takes two conditions with a score on every brief of the same scenarios"
+        )
     frame["rank"] = frame["score"].rank(ascending=False, method="min")
     frame["rank_correct"] = frame["correct"].rank(ascending=False, method="min")
     frame["change"] = frame["rank"] - frame["rank_correct"]
@@ -88,8 +92,12 @@ def refusals(results: Results) -> Table:
     for name, value in (("unscored", np.nan), ("zero", 0.0)):
         frame[name] = over_scenarios(own["counted"].mask(refused, value))
     frame = results.named(frame.sort_values("unscored", ascending=False).reset_index())
+    at_benchmark = own.index.get_level_values("condition").isin(results.at_benchmark)
+    chosen = comparable(
+        covered(own["counted"].mask(refused, 0.0)[at_benchmark])
+    )  # with a score but where refused
     for name in ("unscored", "zero"):
-        frame[f"rank_{name}"] = results.ranked(frame, name)
+        frame[f"rank_{name}"] = results.ranked(frame, name, chosen)
     ranked = frame[frame["rank_unscored"].notna() | frame["rank_zero"].notna()]
     differ = (ranked["rank_unscored"] != ranked["rank_zero"]).any()
     return Table.of(
