@@ -13,8 +13,6 @@ from flows.common.errors import ConfigError, StaffbenchError
 from flows.common.garbage import collect_rarely
 from flows.common.telemetry import turn_off_telemetry
 from flows.pipeline.commands import COMMANDS, FUNCTIONS
-from flows.pipeline.commands.arguments import build_parser
-from flows.pipeline.commands.completion import complete
 
 _NEXT = """staffbench: name a command. To begin:
   staffbench new NAME     make a benchmark of your own
@@ -37,15 +35,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: 0 success; 1 error; 2 invalid configuration; 3 budget reached; 4 finished with items
         that have no verdict; 130 interrupted.
     """
-    collect_rarely()
-    turn_off_telemetry()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a locale without "≥" must not abort a paid run
-            stream.reconfigure(errors="replace")
-    own, passed_on = _split(sys.argv[1:] if arguments is None else arguments)
-    parser = build_parser()
-    complete(parser)
     try:
+        # Imported here, so that Ctrl-C ends this quietly too.
+        from flows.pipeline.commands.arguments import build_parser
+        from flows.pipeline.commands.completion import complete
+
+        collect_rarely()
+        turn_off_telemetry()
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # a locale without "≥" must not abort a paid run
+                stream.reconfigure(errors="replace")
+        own, passed_on = _split(sys.argv[1:] if arguments is None else arguments)
+        parser = build_parser()
+        complete(parser)
         _refuse_command(own)
         parsed, unknown = parser.parse_known_args(own)
         if parsed.command is None:
@@ -102,8 +104,10 @@ def _sources(parsed: argparse.Namespace) -> list[str]:
 
 
 def _was_interrupted(error: BaseException | None) -> bool:
-    """True for Ctrl-C, also if pydantic wrapped it in its own error."""
+    """True for Ctrl-C, also if pydantic wrapped it in one error, or in two: then its name is left."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
+        if type(error).__module__.startswith("pydantic_core") and "KeyboardInterrupt" in str(error):
+            return True
         error = error.__cause__ or error.__context__
     return error is not None
 

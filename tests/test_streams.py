@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import signal
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ from pydantic import BaseModel, model_serializer
 from flows.__main__ import main
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError
+from flows.pipeline.orchestration.server import ctrl_c_held_back
 
 
 def test_characters_that_a_locale_lacks_are_replaced(monkeypatch):
@@ -74,6 +76,12 @@ class _Interrupted(BaseModel):
         raise KeyboardInterrupt
 
 
+class _Outer(BaseModel):
+    @model_serializer
+    def inner(self) -> dict:
+        return _Interrupted().model_dump()
+
+
 @pytest.mark.parametrize("inside_pydantic", [False, True])
 def test_ctrl_c_is_one_word_also_where_pydantic_makes_an_error_of_it(monkeypatch, capsys, inside_pydantic):
     def dispatch(*_):
@@ -84,6 +92,29 @@ def test_ctrl_c_is_one_word_also_where_pydantic_makes_an_error_of_it(monkeypatch
     monkeypatch.setattr("flows.__main__._dispatch", dispatch)
     assert main(["report"]) == 130
     assert capsys.readouterr().err == "staffbench: stopped\n"
+
+
+def test_ctrl_c_within_two_models_of_pydantic_is_a_stop(monkeypatch, capsys):
+    """The outer error has only the text of the inner one."""
+    monkeypatch.setattr("flows.__main__._dispatch", lambda *_: _Outer().model_dump())
+    assert main(["report"]) == 130
+    assert capsys.readouterr().err == "staffbench: stopped\n"
+
+
+def test_ctrl_c_while_prefect_is_imported_stops_after_it():
+    done = []
+
+    def press_within() -> None:
+        with ctrl_c_held_back():
+            signal.raise_signal(signal.SIGINT)
+            done.append("the rest of the block")
+
+    with pytest.raises(KeyboardInterrupt):
+        press_within()
+    assert done
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with ctrl_c_held_back():
+        pass
 
 
 def test_ctrl_c_that_hydra_makes_a_configuration_error_of_is_a_stop(monkeypatch, capsys):

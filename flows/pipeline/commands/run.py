@@ -45,7 +45,7 @@ def run(
 
         show_configuration(project, prepared(), multirun=multirun, **shown)
         return 0
-    from flows.pipeline.orchestration.server import Server, configure, home
+    from flows.pipeline.orchestration.server import Server, configure, ctrl_c_held_back, home
 
     configure(project, project / "results")
     # One brief is graded without Prefect.
@@ -67,8 +67,9 @@ def run(
         points = compose_points(project, asked, multirun=multirun)
         if not is_import:
             _refuse_idle_prompt(asked, points)
-        from flows.pipeline.evaluate.run import run_points  # with Prefect: a mistake is named before
-        from flows.pipeline.orchestration.cached_tasks import TaskRuns
+        with ctrl_c_held_back():  # with Prefect: a mistake is named before
+            from flows.pipeline.evaluate.run import run_points
+            from flows.pipeline.orchestration.cached_tasks import TaskRuns
 
         TaskRuns.enabled = not is_single
         for benchmark in {one.settings.benchmark.name: one.settings.benchmark for one in points}.values():

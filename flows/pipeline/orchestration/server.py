@@ -8,14 +8,17 @@ output goes to a file. It ends once it has written everything, or when the pipe 
 import http.client
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -58,6 +61,25 @@ def configure(project: Path, results: Path) -> None:
         os.environ.setdefault(name, value)
     os.environ.setdefault("PREFECT_HOME", str(project / ".prefect"))
     os.environ.setdefault("PREFECT_LOCAL_STORAGE_PATH", str(results / ".cache" / "prefect"))
+
+
+@contextmanager
+def ctrl_c_held_back() -> Generator[None]:
+    """Hold back Ctrl-C until the block has ended, such as an import of Prefect.
+
+    Prefect prints an interrupt of its own start with a traceback and goes on; pydantic wraps it in others.
+    """
+    if threading.current_thread() is not threading.main_thread():  # which alone may set handlers
+        yield
+        return
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def home() -> Path:
