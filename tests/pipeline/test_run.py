@@ -144,6 +144,10 @@ def test_what_a_folder_holds_beside_briefs_of_scenarios_is_named(bench):
     said = " ".join(done.err.split())
     assert "Not graded in mine: alder/zwei.md, birch.md, bireh. A brief is read from SCENARIO/1.md" in said
     assert bench.board()[0]["n_scenarios"] == 1
+    for number in range(9):
+        (bench.folder / "mine" / f"x{number}").mkdir()
+    crowded = " ".join(bench("grade", "mine", "tracking=none").err.split())
+    assert "alder/zwei.md, birch.md, bireh, x0, x1, x2, x3, x4 and 4 more. A brief is read from" in crowded
 
 
 def test_the_whole_brief_is_graded_up_to_the_cap(bench):

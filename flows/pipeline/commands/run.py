@@ -15,6 +15,7 @@ from flows.schema.settings import JudgeKind, Writer
 if TYPE_CHECKING:
     from flows.adapters.config.compose import Point  # slow import
 
+_NAMED = 8  # files that are not graded, in a message
 _NUMBERED = re.compile(r"([1-9][0-9]{0,5})\.(md|txt|docx|pdf)", re.IGNORECASE)
 
 
@@ -148,8 +149,9 @@ def _overrides_for(
         if table is None:
             numbers = _in_folder(target, known)
             if others := _no_briefs(target, every, kind.suffixes):
+                more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
                 screen.say(
-                    f"Not graded in {display_path(target)}: {', '.join(others)}. "
+                    f"Not graded in {display_path(target)}: {', '.join(others[:_NAMED])}{more}. "
                     f"A {kind.brief} is read from SCENARIO/1{kind.suffixes[0]}"
                 )
         else:
