@@ -222,18 +222,21 @@ def to_json(board: Leaderboard, notes: Sequence[str]) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"
 
 
-def to_metrics(board: Leaderboard) -> str:
+def to_metrics(board: Leaderboard, word_cap: int | None, prompt: str) -> str:
     """Format the scores for `dvc metrics`, by model; rows without a score are left out.
 
-    The keys must be the same before and after an experiment, and few: DVC makes a column of each. Only rows
-    that a model would not tell apart are named by their condition, or by condition and judge.
+    The keys must be the same before and after an experiment, and few: DVC makes a column of each. Of several
+    rows of a model the only one with `word_cap` and `prompt`, those in use, has its name, so that an
+    experiment on them is a change. The others are named by their condition, or by condition and judge.
     """
     models = Counter(row.model for row in board.rows)
+    in_use = Counter(row.model for row in board.rows if (row.word_cap, row.prompt) == (word_cap, prompt))
     conditions = Counter(row.condition for row in board.rows)
     scores: dict[str, float] = {}
     for row in board.rows:
         name = row.model
-        if models[name] > 1:
+        is_in_use = (row.word_cap, row.prompt) == (word_cap, prompt) and in_use[name] == 1
+        if models[name] > 1 and not is_in_use:
             name = row.condition if conditions[row.condition] == 1 else f"{row.condition}/{row.judge_id}"
         if row.score is not None:
             scores[name] = _rounded(row.score)

@@ -7,7 +7,7 @@ from flows.adapters.screen import fitting_widths
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
 from flows.schema.verdict import Agreement
 from flows.stages.notes import notes
-from flows.stages.table import screen_table, to_json, to_markdown
+from flows.stages.table import screen_table, to_json, to_markdown, to_metrics
 
 ROW = LeaderboardRow(
     model="m", effort="default", word_cap=3000, prompt="v1", harness="single_prompt", judge="j",
@@ -157,6 +157,19 @@ def test_an_interval_of_no_width_has_its_note_and_a_one_sided_bound():
     assert note in markdown(found)
     assert [row["ci_unlike"] for row in json.loads(as_json(found))["rows"]] == [0.25, 0.25, None]
     assert not any("no width" in note for note in notes(replace(found, rows=(ROW,))))
+
+
+def test_the_metrics_of_a_model_are_those_of_the_word_cap_and_prompt_in_use():
+    """An experiment on them changes a value and keeps its key."""
+    short = replace(ROW, word_cap=500, score=0.25, condition="m-500")
+    other = replace(ROW, model="n", score=0.75, condition="n-default", prompt="v0")
+    both = replace(board(is_stand_in=False), rows=(ROW, short, other))
+    assert json.loads(to_metrics(both, 3000, "v1")) == {"m": 0.5, "m-500": 0.25, "n": 0.75}
+    assert json.loads(to_metrics(both, 500, "v1")) == {"m": 0.25, "m-default": 0.5, "n": 0.75}
+    assert json.loads(to_metrics(both, 500, "v0")) == {"m-500": 0.25, "m-default": 0.5, "n": 0.75}
+    judged = replace(short, judge_id="k", score=1.0)
+    again = replace(both, rows=(ROW, short, judged))
+    assert json.loads(to_metrics(again, 500, "v1")) == {"m-500/j": 0.25, "m-500/k": 1.0, "m-default": 0.5}
 
 
 def test_where_columns_do_not_fit_the_settings_of_a_row_are_one_column():

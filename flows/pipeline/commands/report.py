@@ -78,7 +78,7 @@ def report(
             objects = ObjectStore(results / ".cache" / "objects")
             screen.say(f"Writing the pages of {plural(len(graded), 'condition')} ...")
             board = build_leaderboard(graded, scenarios, settings.scoring, objects, named)
-            paths = write_leaderboard(folder, board)
+            paths = write_leaderboard(folder, board, settings)
             paths += write_task_table(folder, board, graded, scenarios, settings.scoring)
             documents = load_documents(project, settings, graded, scenarios)
             paths.append(

@@ -153,7 +153,7 @@ class Job:
                 return
             named = left_out(folder, problems)
             board = build_leaderboard(graded, scenarios, scoring, context.objects, named)
-            write_leaderboard(folder, board)
+            write_leaderboard(folder, board, first.settings)
             write_task_table(folder, board, graded, scenarios, scoring)
         self.finished.board = Board(board, graded, scenarios)
 

@@ -16,7 +16,7 @@ from flows.pipeline.results.served import served_notes
 from flows.pipeline.results.task_table import WORDS, published_note, task_table
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.scenario import Scenario
-from flows.schema.settings import Refusals, ScoringSettings, scoring_suffix
+from flows.schema.settings import Refusals, ScoringSettings, Settings, scoring_suffix
 from flows.stages.aggregate import covered_whole, ranked
 from flows.stages.differing import Pairs, RowSettings, differing
 from flows.stages.notes import call_notes, notes
@@ -183,14 +183,17 @@ def write_task_table(
     return [path]
 
 
-def write_leaderboard(folder: Path, board: Leaderboard) -> list[Path]:
+def write_leaderboard(folder: Path, board: Leaderboard, settings: Settings) -> list[Path]:
     """Write the board as JSON, CSV, Markdown and metrics; non-default weights get files of their own.
+
+    Word cap and prompt of `settings` say which row of a model the metrics give its name.
 
     Raises:
         StoreError: a file can't be written.
     """
     under = notes(board)
-    texts = (to_json(board, under), to_csv(board), to_markdown(board, under), to_metrics(board))
+    metrics = to_metrics(board, settings.word_cap.words, settings.prompt.version)
+    texts = (to_json(board, under), to_csv(board), to_markdown(board, under), metrics)
     paths = [folder / name for name in _board_files(folder, board.scoring)]
     for path, text in zip(paths, texts, strict=True):
         write_whole(path, text)
