@@ -48,11 +48,14 @@ class Figure:
     svg: str = field(repr=False)
 
     def save(self, path: str | Path) -> None:
-        """Write it to a file.
+        """Write it to a file that ends in `.svg`.
 
         Raises:
-            StaffbenchError: the file can't be written.
+            StaffbenchError: the file can't be written, or has another ending.
         """
+        if Path(path).suffix.lower() != ".svg":
+            other = "staffbench report --figures writes PNG, too"
+            raise ConfigError(path, "a figure is saved as SVG", "a name that ends in .svg", other)
         write_whole(Path(path), self.svg)
 
     def _repr_svg_(self) -> str:

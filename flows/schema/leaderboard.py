@@ -40,7 +40,7 @@ class LeaderboardRow:
     # n_briefs, n_briefs_all: briefs scored, and asked for.
     n_briefs: int
     n_briefs_all: int
-    n_ungraded: int  # items without a verdict
+    n_ungraded: int  # items without a verdict, beside those that the judge does not grade by its rules
     # n_refused, n_error, n_empty: numbers of refused, failed and empty briefs.
     n_refused: int
     n_error: int

@@ -23,8 +23,14 @@ def test_a_grade_has_the_score_of_a_run(bench):
         assert loaded.grade(text, name).score == row["score"]
     strong = loaded.scenario("alder").controls["strong"].text
     assert loaded.grade(strong, "alder", "word_cap.words=1").counts.passed == 0.0
-    svg = loaded.plot("tier", judge="offline")._repr_svg_()
-    assert ">strong<" in svg
+    figure = loaded.plot("tier", judge="offline")
+    assert ">strong<" in figure._repr_svg_()
+    figure.save(bench.folder / "tier.svg")
+    assert (bench.folder / "tier.svg").read_text() == figure.svg
+    for name in ("tier.png", "tier"):
+        with pytest.raises(StaffbenchError, match="a figure is saved as SVG"):
+            figure.save(bench.folder / name)
+        assert not (bench.folder / name).exists()
     with pytest.raises(StaffbenchError, match="no figure 'steps'; expected one of score, tier, step, mode"):
         loaded.plot("steps")
     rubric = bench.folder / "data/ma_bench/alder/rubric.yaml"

@@ -6,7 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 
-from flows.common.text import words
+from flows.common.text import plural, words
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results, over_scenarios
 from flows.stages.paper.statistics import correlation, holm
 from flows.stages.paper.table import NAMED, Column, Table, of_kind
@@ -61,7 +61,7 @@ def _smallest(frame: pd.DataFrame) -> str:
     if n < 2:  # noqa: PLR2004 -- no test
         return "No two conditions share two scenarios."
     least = min(1.0, len(frame) * 2 / 2**n)
-    text = f"With {n} scenarios and {len(frame)} pairs, no corrected p can be below {least:.4f}"
+    text = f"With {n} scenarios and {plural(len(frame), 'pair')}, no corrected p can be below {least:.4f}"
     return f"{text}, so no pair can be told apart at {_LEVEL:g}." if least > _LEVEL else f"{text}."
 
 
