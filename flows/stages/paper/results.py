@@ -1,17 +1,16 @@
 """The tables that every table and figure of a paper is made from."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from flows.common.text import in_task_terms, plural
 from flows.schema.verdict import Interval
+from flows.stages.paper.coverage import comparable, covered
 
 BRIEF = ["scenario_id", "seed"]
 POOLED = "all"
@@ -259,37 +258,6 @@ class Results:
         """Name the interval of the board's rows."""
         methods = sorted(set(self.board["method"].dropna()))
         return self.said(f"Interval: {'; '.join(methods)}." if methods else "No interval: too few scenarios.")
-
-
-def covered(scores: pd.Series) -> dict[str, frozenset[str]]:
-    """Return the scenarios of each condition of which every brief has a score.
-
-    `scores` are of briefs, by condition and scenario; NaN for a brief without one.
-    """
-    known = scores.notna()
-    whole = known[known.groupby("condition", observed=True).transform("all")]
-    places = whole.index.to_frame(index=False).groupby("condition", observed=True)["scenario_id"]
-    return {str(condition): frozenset(map(str, names)) for condition, names in places}
-
-
-def comparable(scenarios: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return the conditions that may be ranked, by the scenarios that each covers.
-
-    As on the leaderboard these are the ones that cover the most; among equally many, the coverage that most
-    conditions have, then that with the first names.
-    """
-    counts = Counter(filter(None, scenarios.values()))
-    most = min(counts, key=lambda names: (-len(names), -counts[names], sorted(names)), default=None)
-    return frozenset(condition for condition, names in scenarios.items() if names == most)
-
-
-def over_scenarios(values: Any) -> Any:
-    """Return means by condition: over the seeds of a scenario, then over scenarios.
-
-    The index of a frame or series names the condition and the scenario.
-    """
-    by_scenario = values.groupby(["condition", "scenario_id"], observed=True).mean()
-    return by_scenario.groupby("condition", observed=True).mean()
 
 
 def family(label: str) -> str:

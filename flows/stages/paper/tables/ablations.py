@@ -6,7 +6,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from flows.stages.paper.results import NotEnoughError, Results, comparable
+from flows.stages.paper.coverage import comparable
+from flows.stages.paper.results import NotEnoughError, Results
 from flows.stages.paper.statistics import correlation, sign_flip
 from flows.stages.paper.table import Column, Table, of_kind
 

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from flows.common.text import plural, words
-from flows.stages.paper.results import BRIEF, NotEnoughError, Results, over_scenarios
+from flows.stages.paper.coverage import over_scenarios
+from flows.stages.paper.results import BRIEF, NotEnoughError, Results
 from flows.stages.paper.statistics import correlation, holm
 from flows.stages.paper.table import NAMED, Column, Table, of_kind
 from flows.stages.paper.tables.ablations import paired

@@ -6,15 +6,8 @@ import numpy as np
 import pandas as pd
 
 from flows.common.text import words
-from flows.stages.paper.results import (
-    BRIEF,
-    NotEnoughError,
-    Results,
-    comparable,
-    covered,
-    family,
-    over_scenarios,
-)
+from flows.stages.paper.coverage import comparable, covered, over_scenarios
+from flows.stages.paper.results import BRIEF, NotEnoughError, Results, family
 from flows.stages.paper.statistics import Cells, correlation, count_cells
 from flows.stages.paper.table import NAMED, Column, Table, of_kind, slug
 

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from flows.common.text import words
-from flows.stages.paper.results import BRIEF, NotEnoughError, Results, comparable, covered, over_scenarios
+from flows.stages.paper.coverage import comparable, covered, over_scenarios
+from flows.stages.paper.results import BRIEF, NotEnoughError, Results
 from flows.stages.paper.statistics import correlation
 from flows.stages.paper.table import CAP, NAMED, Column, Table, of_kind, slug
 
