@@ -106,6 +106,7 @@ def test_each_shell_has_a_completion_script(shell):
     ("line", "words"),
     [
         ("staffbench run model=extr", ["model=extractive"]),
+        ("staffbench run model=hosted", []),  # a base, which nobody is to choose
         ("staffbench run --config-dir {own} model=min", ["model=mine"]),
         ("staffbench plan -m model=weak,ext", ["model=weak,extractive"]),
         ("staffbench run runner.batch=", ["runner.batch=true", "runner.batch=false"]),

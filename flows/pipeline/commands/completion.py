@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flows.adapters.config.described import AXES, options, overrides_to_complete
+from flows.adapters.config.described import AXES, options, overrides_to_complete, sentence
 from flows.common.errors import StaffbenchError
 
 if TYPE_CHECKING:
@@ -30,7 +30,11 @@ def completed(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[st
     words = " ".join(getattr(parsed_args, "overrides", None) or [])
     named: list[str] = [*(parsed_args.config_dir or []), *re.findall(r"file://([^,\]\"' ]+)", words)]
     with suppress(StaffbenchError):
-        known = options(find_project(Path.cwd()), [*map(Path, named)])
+        project, beside = find_project(Path.cwd()), [*map(Path, named)]
+        known = options(project, beside)
+        axis = prefix.partition("=")[0].lstrip("+~")
+        if axis in AXES and axis in known:  # without bases of other options, as in `staffbench list`
+            known[axis] = [name for name in known[axis] if sentence(project, axis, name, beside)]
         return overrides_to_complete(known, prefix, is_sweep=getattr(parsed_args, "multirun", False))
     return []
 
