@@ -123,7 +123,7 @@ def test_what_a_killed_child_left_of_a_run_is_logged_anew(tmp_path):
 
 def test_a_folder_that_can_not_be_written_is_said_to_be_one(tmp_path):
     (tmp_path / ".cache").write_text("a file")
-    with pytest.raises(StoreError, match="tracking=none"):
+    with pytest.raises(StoreError, match="name another folder with results="):
         started(tmp_path)
 
 
