@@ -1,10 +1,22 @@
 """The published table: one row per condition and judge, with its notes."""
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flows.common.text import count_of, number, plural
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import Agreement, Interval, PlaceEffect, SelfAgreement
+
+
+def ranked_coverage(covered: Iterable[frozenset[str]]) -> frozenset[str] | None:
+    """Return the scenarios on which rows are ranked, by those that each row covers whole; None without any.
+
+    They are the most that a row covers; among equally many, those that most rows have, then those with the
+    first names.
+    """
+    counts = Counter(filter(None, covered))
+    return min(counts, key=lambda names: (-len(names), -counts[names], sorted(names)), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,7 @@ def _in_folder(folder: Path, scenarios: Sequence[str]) -> dict[str, set[int]]:
     for name in scenarios:
         if not (folder / name).is_dir():
             continue
-        files = sorted(file.name for file in (folder / name).iterdir() if not file.name.startswith("."))
+        files = _visible(folder / name)
         numbers = found[name] = {int(match[1]) for file in files if (match := _NUMBERED.fullmatch(file))}
         if files and not numbers:
             suffix = Path(files[0]).suffix.lower()
@@ -194,15 +194,18 @@ def _in_folder(folder: Path, scenarios: Sequence[str]) -> dict[str, set[int]]:
 def _no_briefs(folder: Path, scenarios: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     """Return what looks like briefs of other scenarios, or under other names."""
     found: list[str] = []
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith("."):
-            continue
-        if path.name in scenarios and path.is_dir():
-            files = sorted(file.name for file in path.iterdir() if not file.name.startswith("."))
-            found += [f"{path.name}/{name}" for name in files if not _NUMBERED.fullmatch(name)]
+    for name in _visible(folder):
+        path = folder / name
+        if name in scenarios and path.is_dir():
+            found += [f"{name}/{file}" for file in _visible(path) if not _NUMBERED.fullmatch(file)]
         elif path.is_dir() or path.suffix.lower() in suffixes:
-            found.append(path.name)
+            found.append(name)
     return found
+
+
+def _visible(folder: Path) -> list[str]:
+    """Return the names in a folder, without hidden ones."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
 
 
 def _nothing_found(target: Path, scenarios: Sequence[str], *, is_table: bool) -> ConfigError:

@@ -1,12 +1,11 @@
 """The mean of a condition, the difference between two, and the ranks of several."""
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from flows.common.errors import ScenarioError
-from flows.schema.leaderboard import LeaderboardRow
+from flows.schema.leaderboard import LeaderboardRow, ranked_coverage
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Estimate, Interval
 from flows.stages.aggregate.interval import interval_over
@@ -169,14 +168,12 @@ def covered_whole(scores: Sequence[BriefScore]) -> frozenset[str]:
 def ranked(rows: Sequence[tuple[LeaderboardRow, frozenset[str]]]) -> list[LeaderboardRow]:
     """Sort rows and rank those that cover the same scenarios whole.
 
-    The ranking is of the rows that cover the most scenarios; among equally many, of the coverage with the
-    most rows, then with the first names. All others follow without a rank, since their scores rest on other
-    briefs: those on more scenarios first, those without a score last.
+    The ranking is of the rows with the `ranked_coverage`. All others follow without a rank, since their
+    scores rest on other briefs: those on more scenarios first, those without a score last.
 
     Each row comes with the scenarios that it covers, as from `covered_whole`.
     """
-    counts = Counter(covered for row, covered in rows if covered and row.score is not None)
-    ranking = min(counts, key=lambda names: (-len(names), -counts[names], sorted(names)), default=None)
+    ranking = ranked_coverage(covered for row, covered in rows if row.score is not None)
     by_judge: dict[str, list[float]] = {}
     for row, covered in rows:
         if covered == ranking and row.score is not None:

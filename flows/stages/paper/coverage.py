@@ -1,10 +1,11 @@
 """Which scenarios conditions cover, which of them may be ranked, and means over scenarios."""
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+
+from flows.schema.leaderboard import ranked_coverage
 
 
 def covered(scores: pd.Series) -> dict[str, frozenset[str]]:
@@ -19,14 +20,9 @@ def covered(scores: pd.Series) -> dict[str, frozenset[str]]:
 
 
 def comparable(scenarios: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return the conditions that may be ranked, by the scenarios that each covers.
-
-    As on the leaderboard these are the ones that cover the most; among equally many, the coverage that most
-    conditions have, then that with the first names.
-    """
-    counts = Counter(filter(None, scenarios.values()))
-    most = min(counts, key=lambda names: (-len(names), -counts[names], sorted(names)), default=None)
-    return frozenset(condition for condition, names in scenarios.items() if names == most)
+    """Return the conditions that may be ranked, by the scenarios that each covers, as on the leaderboard."""
+    ranking = ranked_coverage(scenarios.values())
+    return frozenset(condition for condition, names in scenarios.items() if names == ranking)
 
 
 def over_scenarios(values: Any) -> Any:
