@@ -5,22 +5,19 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import docx
 import pytest
-import yaml
 
 from flows.adapters.pages import find_converter
 from flows.pipeline.inputs.submission_check import check_report
 from flows.schema.report_task import ReportStatus
 from tests.support.rendered import render_all
+from tests.support.report_tasks import FOLDER, W, source, squeeze
 
-FOLDER = Path(__file__).parents[2] / "data" / "mission_report"
 TRIP, GUNNERY, EXERCISE, ROTATION, HIRING = "sb-war-02", "sb-war-08", "sb-aar-01", "sb-aar-04", "sb-psr-01"
 PORT, DEPOT, BATTALION = "sb-sit-01", "sb-par-01", "sb-ins-01"
 PIERS, CENTER = "sb-psr-02", "sb-par-02"
-W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 # required criteria met, their points, penalties committed, points that these cost, words
 EXPECTED = {
     (TRIP, "fair"): (15, 27, ["WAR02-P4"], 1, 199),
@@ -65,17 +62,13 @@ def report(task_id, name):
     return FOLDER / "controls" / task_id / f"{name}.docx"
 
 
-def source(task_id, name):
-    return yaml.safe_load((FOLDER / "sources" / task_id / f"{name}.yaml").read_text(encoding="utf-8"))
-
-
 def labels(task_id):
     with (FOLDER / "controls" / task_id / "labels.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def text(path):
-    return re.sub(r"\s+", " ", check_report(path).text)
+    return squeeze(check_report(path).text)
 
 
 def build(folder, *arguments):

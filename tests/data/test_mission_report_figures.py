@@ -2,35 +2,15 @@
 
 import re
 from datetime import date, timedelta
-from pathlib import Path
 
 import docx
 import openpyxl
 import pdfplumber
 import pytest
 
-from flows.readers import read_document
+from tests.support.report_tasks import W, attachment, golden, rows, text
 
-TASKS = Path(__file__).parents[2] / "data" / "mission_report" / "tasks"
 TRIP, GUNNERY, EXERCISE = "sb-war-02", "sb-war-08", "sb-aar-01"
-W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-
-
-def attachments(task_id):
-    return TASKS / task_id / "steps" / "answer" / "workdir" / "attachments"
-
-
-def golden(task_id):
-    return TASKS / task_id / "tests" / "golden" / "report.docx"
-
-
-def text(path):
-    return re.sub(r"\s+", " ", read_document(path).text)
-
-
-def rows(task_id, name, sheet, first, last):
-    book = openpyxl.load_workbook(attachments(task_id) / name, data_only=True)
-    return list(book[sheet].iter_rows(first, last, values_only=True))
 
 
 def minutes(start, end):
@@ -62,7 +42,7 @@ def test_gunnery_figures_follow_from_the_roster_less_its_exceptions():
 def test_gunnery_remedy_follows_from_the_schedule_in_force():
     superseded = rows(GUNNERY, "08-range-schedule-v2.xlsx", "Schedule", 3, 6)
     assert sum(row[4] for row in superseded if row[3] == "3 ABCT") == 11
-    schedule = docx.Document(str(attachments(GUNNERY) / "09-range-schedule-v3.docx")).tables[0]
+    schedule = docx.Document(str(attachment(GUNNERY, "09-range-schedule-v3.docx"))).tables[0]
     days = {
         (row.cells[0].text, row.cells[3].text): int(row.cells[2].text.split()[0])
         - int(row.cells[1].text.split()[0])
@@ -85,7 +65,7 @@ def test_gunnery_remedy_follows_from_the_schedule_in_force():
 
 
 def test_trip_figures_follow_from_the_loaders_and_the_dates():
-    notes = docx.Document(str(attachments(TRIP) / "01-trip-file.docx")).tables[2]
+    notes = docx.Document(str(attachment(TRIP, "01-trip-file.docx"))).tables[2]
     states = [row.cells[1].text for row in notes.rows[1:]]
     serviceable = states.count("Serviceable")
     assert (len(states), serviceable) == (9, 4)
@@ -105,7 +85,7 @@ def test_trip_figures_follow_from_the_loaders_and_the_dates():
 
 
 def test_exercise_times_follow_from_the_sources_of_record():
-    record = text(attachments(EXERCISE) / "09-warning-system-record.pdf")
+    record = text(attachment(EXERCISE, "09-warning-system-record.pdf"))
     released = re.search(r"11 JUN (\d\d):(\d\d):\d\d \| WG-01", record)
     local = f"{int(released[1]) - 6:02}{released[2]}"
     timings = {row[0]: row for row in rows(EXERCISE, "08-observer-sheets.xlsx", "Timings", 3, 8)}
@@ -131,18 +111,18 @@ def test_exercise_times_follow_from_the_sources_of_record():
 
 
 def test_sources_are_as_messy_as_they_were_meant_to_be():
-    directive = docx.Document(str(attachments(EXERCISE) / "02-exercise-directive.docx")).element
+    directive = docx.Document(str(attachment(EXERCISE, "02-exercise-directive.docx"))).element
     deleted = ["".join(part.text for part in gone.iter(f"{W}delText")) for gone in directive.iter(f"{W}del")]
     assert deleted == ["18", "15"]
-    claim = docx.Document(str(attachments(GUNNERY) / "04-1abct-input.docx")).element
+    claim = docx.Document(str(attachment(GUNNERY, "04-1abct-input.docx"))).element
     added = ["".join(part.text for part in new.iter(f"{W}t")) for new in claim.iter(f"{W}ins")]
     assert added[:2] == ["93", "108"]
-    roster = openpyxl.load_workbook(attachments(GUNNERY) / "03-master-gunner-roster.xlsx")
+    roster = openpyxl.load_workbook(attachment(GUNNERY, "03-master-gunner-roster.xlsx"))
     assert "A4:A6" in {str(merged) for merged in roster["Summary"].merged_cells.ranges}
     assert roster["Last week"].sheet_state == "hidden"
     ammunition = rows(GUNNERY, "07-ammunition-status.xlsx", "Status", 3, 8)
     assert [row[1] for row in ammunition] == [3310, 3130, 180, 30, 96, 2880]
-    with pdfplumber.open(attachments(EXERCISE) / "07-incident-command-log.pdf") as pdf:
+    with pdfplumber.open(attachment(EXERCISE, "07-incident-command-log.pdf")) as pdf:
         words = {word["text"]: word["top"] for word in pdf.pages[0].extract_words()}
     # One typed line laid askew: 39 columns of 5.7 points at 0.8 degrees are 3.1 points.
     assert words["DATE"] - words["LOCAL"] == pytest.approx(3.1, abs=0.2)
@@ -166,5 +146,5 @@ def test_sources_are_as_messy_as_they_were_meant_to_be():
     ],
 )
 def test_each_trap_lies_in_a_source_and_not_in_the_report(task_id, trap, where):
-    assert trap.lower() in text(attachments(task_id) / where).lower()
+    assert trap.lower() in text(attachment(task_id, where)).lower()
     assert trap.lower() not in text(golden(task_id)).lower()

@@ -4,7 +4,6 @@ import dataclasses
 import json
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import warnings
@@ -113,17 +112,8 @@ def test_the_flow_of_a_deployment_finds_what_a_command_stored(on_cluster, cluste
     assert on_cluster("run", *words).code == 0
     # A worker of Prefect's has read its settings before our flow sets where records are.
     script = "import sys; from flows.pipeline.evaluate.deployed import deployed; deployed(sys.argv[1:])"
-    done = subprocess.run(
-        [sys.executable, "-c", script, *words],
-        cwd=on_cluster.folder,
-        env=on_cluster.environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "11 of 11 done before" in done.stdout + done.stderr
+    done = on_cluster.python("-c", script, *words)
+    assert "11 of 11 done before" in done.err
 
 
 def test_nothing_of_a_cluster_can_be_reached_from_another_machine(cluster):

@@ -42,21 +42,6 @@ def below(environment, kind, run):
     return ask(environment, f"/{kind}/filter", {"flow_runs": {"id": {"any_": [run["id"]]}}})
 
 
-def python(bench, *words):
-    """What Python prints in the project's folder."""
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=bench.folder,
-        env=bench.environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def test_a_sweep_of_hundreds_of_conditions_has_no_more_tags_than_the_server_takes(monkeypatch):
     sent = []
 
@@ -124,7 +109,7 @@ def test_a_run_that_failed_is_retried_from_what_is_stored(bench, endpoint):
     assert reason.split(":")[0] in still["message"]  # and not an exit code alone
     before = len(endpoint.billed)
     endpoint.script = answer
-    python(bench, "-m", "prefect", "flow-run", "retry", run["id"], "--entrypoint", entrypoint)
+    bench.python("-m", "prefect", "flow-run", "retry", run["id"], "--entrypoint", entrypoint)
     again = newest(bench.environment)
     assert (again["id"], again["run_count"]) == (run["id"], 3)
     assert again["state"]["message"] == "every item has a verdict"
@@ -196,11 +181,11 @@ def test_the_automation_of_the_guide_tells_of_a_run_that_failed(
             "from prefect.blocks.webhook import Webhook\n"
             f"print(Webhook(url={address!r}, allow_private_urls=True).save('hook'))"
         )
-        block_id = python(bench, "-c", code).split()[-1]
+        block_id = bench.python("-c", code).out.split()[-1]
         (tmp_path / "automation.yaml").write_text(
             text.replace("block_document_id: ID", f"block_document_id: {block_id}")
         )
-        python(bench, "-m", "prefect", "automation", "create", "--from-file", "automation.yaml")
+        bench.python("-m", "prefect", "automation", "create", "--from-file", "automation.yaml")
         answer = endpoint.script
         endpoint.script = lambda call: answer(call) if call.body["model"] == "writer-1" else Status(401)
         assert bench("run", *remote(endpoint, "seeds=1")).code == 1

@@ -126,8 +126,18 @@ class Project:
             write_scenario(folder / "data" / "ma_bench", name, strength)
 
     def start(self, *words: str, **environment: str) -> subprocess.Popen:
+        return self._start("-m", "flows", *words, **environment)
+
+    def python(self, *words: str) -> Done:
+        """Run Python in the folder; it has to succeed."""
+        process = self._start(*words)
+        out, err = process.communicate(timeout=400)
+        assert process.returncode == 0, out + err
+        return Done(process.returncode, out, err)
+
+    def _start(self, *words: str, **environment: str) -> subprocess.Popen:
         return subprocess.Popen(
-            [sys.executable, "-m", "flows", *words],
+            [sys.executable, *words],
             cwd=self.folder,
             env={**self.environment, **environment},
             stdout=subprocess.PIPE,

@@ -28,6 +28,12 @@ def attachment(task_id, name):
     return tree(task_id) / "steps" / "answer" / "workdir" / "attachments" / name
 
 
+def rows(task_id, name, sheet, first, last=None):
+    """The values of a workbook's rows, from the first wanted on."""
+    book = openpyxl.load_workbook(attachment(task_id, name), data_only=True)
+    return list(book[sheet].iter_rows(first, last, values_only=True))
+
+
 def golden(task_id):
     return tree(task_id) / "tests" / "golden" / "report.docx"
 

@@ -1,7 +1,8 @@
-"""Shared stores to try: S3, by moto's server, and a folder."""
+"""Stores to try: a folder's, and shared ones in S3, by moto's server, and in a folder."""
 
 import pytest
 
+from flows.adapters.completions.stores.folder import CompletionStore
 from tests.support.s3 import s3_server
 
 
@@ -26,3 +27,10 @@ def address(request, tmp_path):
     if request.param == "folder":
         return f"file://{tmp_path}/shared"
     return request.getfixturevalue("s3").bucket()
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = CompletionStore(tmp_path / "completions")
+    yield opened
+    opened.close()
