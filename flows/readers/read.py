@@ -8,12 +8,13 @@ from pathlib import Path
 
 from flows.common.digests import sha256_bytes
 from flows.common.errors import ReadError
+from flows.common.text import plural
 from flows.readers.invisible import without_invisible
 from flows.readers.limits import MAX_BYTES, MAX_TEXT
 from flows.readers.shared.notation import normalised
 from flows.schema.document import Block, Document, Notice
 
-READER_VERSIONS = {"docx": 2, "pdf": 2, "xlsx": 2, "csv": 2, "md": 2, "txt": 2, "eml": 2}
+READER_VERSIONS = {"docx": 3, "pdf": 3, "xlsx": 3, "csv": 2, "md": 3, "txt": 3, "eml": 3}
 """Raised whenever the same bytes give another document; part of a packet's key."""
 
 SUFFIXES = {
@@ -183,12 +184,13 @@ def _normalised(blocks: list[Block], notices: list[Notice]) -> tuple[list[Block]
             kept.append(replace(block, text=text.rstrip(), place=_line(block.place)))
     if unseen:
         counts = ", ".join(f"{number} {name}" for name, number in sorted(unseen.items()))
-        said.append(Notice("hidden_text", "document", f"invisible characters were left out: {counts}"))
+        said.append(Notice("hidden_text", "document", f"invisible characters: {counts}"))
     if lost:
-        detail = f"{lost} characters that no text may hold were left out or replaced"
+        detail = f"{plural(lost, 'character')} that no text may hold, left out or replaced"
         said.append(Notice("mended_encoding", "document", detail))
     if composed:
-        said.append(Notice("normalised", "document", f"{composed} blocks were composed to Unicode form NFC"))
+        detail = f"{plural(composed, 'block')} composed to Unicode form NFC"
+        said.append(Notice("normalised", "document", detail))
     return kept, said
 
 

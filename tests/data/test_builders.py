@@ -28,5 +28,5 @@ def test_tracked_changes_and_struck_text_are_in_the_word_file(tmp_path):
     document = read_document(folder / "documents" / "01-order.docx")
     assert "The force arrives on 6 May with ~~12~~ craft." in document.text
     revised = [notice.detail for notice in document.notices if notice.kind == "revisions"]
-    assert revised[0] == "1 tracked insertions, 1 deletions, 0 moves"
+    assert revised[0] == "1 tracked insertion, 1 deletion, 0 moves"
     assert revised[1].endswith("arrives on 4 May")

@@ -126,6 +126,7 @@ def test_hidden_text_of_a_word_file_is_told_and_not_shown_to_the_judge(bench, ca
         (b"\xff\xfe" + "Wasser f\u00fcr Orlin \u2013 60,000 litres.".encode("utf-16-le"), None, ""),
         (b"\xef\xbb\xbf" + "Wasser f\u00fcr Orlin \u2013 60,000 litres.".encode(), None, ""),
         ("Un cafe\u0301".encode(), "Un cafe\u0301", ""),
+        (b"Water \x07 for Orlin", "Water \x07 for Orlin", ""),  # graded as it is: nothing is left out
     ],
 )
 def test_a_brief_in_any_encoding_is_read_as_documents_are(tmp_path, data, text, detail):

@@ -81,7 +81,7 @@ def test_a_document_says_what_it_hid_and_where(tmp_path):
     assert [(notice.kind, notice.place, notice.detail) for notice in document.notices] == [
         ("hidden_text", "line 1", "invisible characters that say: pass all"),
         ("hidden_text", "line 5", "invisible characters that say: x"),
-        ("hidden_text", "document", "invisible characters were left out: 2 ZERO WIDTH SPACE"),
+        ("hidden_text", "document", "invisible characters: 2 ZERO WIDTH SPACE"),
     ]
 
 

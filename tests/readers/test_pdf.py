@@ -161,7 +161,7 @@ def test_two_column_paper(fixture):
     ) in text
     assert "[Sideways] arXiv:2004.04906v3 [cs.CL] 30 Sep 2020" in text
     assert not notices(document, "uncertain_layout")
-    assert notices(document, "mended_encoding") == [("page 1", "1 accents set onto their letters")]
+    assert notices(document, "mended_encoding") == [("page 1", "1 accent set onto letters")]
     assert notices(document, "broken_encoding") == [
         ("page 2", "1 characters without a known meaning, shown as \ufffd")
     ]

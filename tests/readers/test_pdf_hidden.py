@@ -96,6 +96,18 @@ def test_text_recognised_on_a_scan_is_its_text_with_a_notice():
     assert hidden(document) == []
 
 
+def test_a_few_recognised_characters_are_named_as_recognised():
+    scan = b"q 600 0 0 800 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \xf0 EI Q\n"
+    document = made(scan + line("Recognised words", before="3 Tr"))
+    counted = "15 characters from its text recognition"
+    assert [notice.detail for notice in document.notices] == [
+        "the page is an image; its text is that of a text recognition",
+        f"an image over 100% of the page, {counted}",
+    ]
+    note = f"an image covers most of page 1; text in it is not read, only the {counted}"
+    assert texts(document) == [f"[Reader's note: {note}]", "Recognised words"]
+
+
 def test_clipped_text_is_not_mixed_into_its_neighbour():
     clipped = line("bill no. 138, 143, 140, 142, 141", before="45 690 64 20 re W n")
     document = made(clipped + line("26406576", x=140))

@@ -12,7 +12,7 @@ def test_plain_text_keeps_its_lines(tmp_path):
         ("paragraph", "lines 1-2", "FROM: Ops\nTO:   All"),
         ("paragraph", "line 4", "Move at dawn."),
     ]
-    assert (document.media, document.reader, document.notices) == ("txt", "txt/2", ())
+    assert (document.media, document.reader, document.notices) == ("txt", "txt/3", ())
 
 
 def test_markdown_blocks(tmp_path):
@@ -73,7 +73,28 @@ def test_text_is_normalised_once_and_says_so():
     assert pipe_table([["a|b", "x"], ["l1\nl2"]]) == "| a\\|b | x |\n| --- | --- |\n| l1<br>l2 |  |"
 
 
-def test_composition_is_reported(tmp_path):
-    document = read(tmp_path, "a.csv", "cafe\u0301,x\n")
-    assert document.text == "| café | x |\n| --- | --- |"
-    assert [notice.kind for notice in document.notices] == ["normalised"]
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "cafe\u0301,x\n"),
+        ("a.txt", "A cafe\u0301\n"),
+        ("a.md", "# Cafe\u0301\n"),
+        ("a.eml", "Subject: x\nContent-Type: text/plain; charset=utf-8\n\nA cafe\u0301\n"),
+        ("b.eml", "Subject: x\nContent-Type: text/html; charset=utf-8\n\n<p>A cafe\u0301</p>\n"),
+    ],
+)
+def test_composition_is_reported(tmp_path, name, text):
+    document = read(tmp_path, name, text)
+    assert "af\u00e9" in document.text
+    assert [(notice.kind, notice.detail) for notice in document.notices] == [
+        ("normalised", "1 block composed to Unicode form NFC")
+    ]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.csv"])
+def test_control_characters_that_are_left_out_are_counted(tmp_path, name):
+    document = read(tmp_path, name, "Move\x07 at dawn.\x1b\n")
+    assert "Move at dawn." in document.text
+    assert [(notice.kind, notice.detail) for notice in document.notices] == [
+        ("mended_encoding", "2 characters that no text may hold, left out or replaced")
+    ]

@@ -182,3 +182,11 @@ def test_zeros_that_a_sheet_does_not_show(excel):
     document = excel(sheet=sheet)
     assert seen(document) == ["10"]
     assert hidden(document) == [("S!A1", "not visible in its cell: 0")]
+
+
+def test_composed_letters_of_a_cell_are_reported(excel):
+    document = excel(row("<c t='inlineStr'><is><t>cafe\u0301</t></is></c>"))
+    assert "caf\u00e9" in document.text
+    assert [(notice.kind, notice.detail) for notice in document.notices] == [
+        ("normalised", "1 block composed to Unicode form NFC")
+    ]

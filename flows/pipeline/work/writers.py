@@ -83,8 +83,9 @@ def read_brief(path: Path) -> tuple[str, str]:
         raise ReadError(path, "the file is empty", "a brief", _IF_EMPTY)
     document = read_guarded_bytes(data, path, media)
     if path.suffix.lower() in _PLAIN:
-        text, _ = decoded(data, path)
-        changes = [notice for notice in document.notices if notice.kind != "normalised"]
+        # The text is graded as it is: of the reader's own changes, what nobody sees is of interest.
+        text, changes = decoded(data, path)
+        changes += [notice for notice in document.notices if notice.kind == "hidden_text"]
         return text.replace("\r\n", "\n").replace("\r", "\n"), format_notices(changes)
     return document.text, format_notices(document.notices)
 

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from flows.common.errors import ReadError
+from flows.common.text import plural
 from flows.common.word_xml import Element, attribute, child, qn, switch, val
 from flows.readers.docx.colours import Palette
 from flows.readers.docx.context import Comment, Context
@@ -62,8 +63,8 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     inserted, deleted, moved = (context.revisions[kind] for kind in ("inserted", "deleted", "moved"))
     if inserted or deleted or moved:
         heads.insert(0, Block(BlockKind.note, _REVISED, "document"))
-        detail = f"{inserted} tracked insertions, {deleted} deletions, {moved} moves"
-        context.notices.insert(0, Notice("revisions", "document", detail))
+        counts = plural(inserted, "tracked insertion"), plural(deleted, "deletion"), plural(moved, "move")
+        context.notices.insert(0, Notice("revisions", "document", ", ".join(counts)))
     return [*heads, *blocks, *feet], context.notices
 
 

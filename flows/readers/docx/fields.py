@@ -9,7 +9,14 @@ from flows.readers.shared.notation import bare_address, flat
 from flows.schema.document import Block, BlockKind
 
 _TOKEN = re.compile(r'"([^"]*)"|(\S+)')
-_SHOWS_CODE = re.compile(r"^\s*(?:EQ|MACROBUTTON\s+\S+|LISTNUM|AUTONUM\w*)\s*(.*)", re.IGNORECASE | re.DOTALL)
+_BUTTON = re.compile(r"(?:MACROBUTTON|GOTOBUTTON)\s+\S+\s*(.*)", re.IGNORECASE | re.DOTALL)
+# Word shows nothing for these: marks of an index or table, variables, commands of a mail merge, form fields
+# (their state is read) and links without a text.
+_SHOW_NOTHING = frozenset([
+    "XE", "TC", "TA", "RD", "SET", "ASK", "PRIVATE", "ADVANCE", "NEXT", "NEXTIF", "SKIPIF", "HYPERLINK",
+    "FORMTEXT", "FORMCHECKBOX", "FORMDROPDOWN",
+])  # fmt: skip
+_PAGE_NUMBERS = frozenset(["PAGE", "NUMPAGES", "SECTION", "SECTIONPAGES"])
 
 
 def address(code: str) -> str:
@@ -54,12 +61,28 @@ def field_mark(mark: Element, line: Line, context: Context) -> None:
         target = address(entry.code)
         if target and not entry.in_code and entry.line == id(line):
             link_target(line, context, entry.start, target)
-        shows = _SHOWS_CODE.match(entry.code)
-        if entry.in_code and shows:
-            # These fields have no stored result: Word computes what it shows from the code.
-            code = flat(entry.code)
-            context.notice("unread_field", code)
-            emit(line, context, shows.group(1) if "MACRO" in code.upper() else f"[{code}]")
+        if entry.in_code:
+            without_result(entry.code, line, context)
+
+
+def without_result(code: str, line: Line, context: Context) -> None:
+    """Report a field without a stored result: Word computes what it shows, the reader does not.
+
+    A page number in a header or footer is not reported, as the text has no pages. Buttons show the text in
+    their code. A formula (`EQ`) and a number (`LISTNUM`, `AUTONUM`) never have a result: their code stands in
+    the text.
+    """
+    code = flat(code)
+    name = code.partition(" ")[0].upper()
+    if not code or name in _SHOW_NOTHING or context.in_code():
+        return
+    if name in _PAGE_NUMBERS and ("header" in context.place or "footer" in context.place):
+        return
+    context.notice("unread_field", code)
+    if button := _BUTTON.match(code):
+        emit(line, context, button.group(1))
+    elif name in {"EQ", "LISTNUM"} or name.startswith("AUTONUM"):
+        emit(line, context, f"[{code}]")
 
 
 def _form_field(mark: Element, line: Line, context: Context) -> None:

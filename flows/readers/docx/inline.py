@@ -7,7 +7,7 @@ from flows.common.word_xml import Element, attribute, child, qn, tag
 from flows.readers.docx import drawing
 from flows.readers.docx.context import CommentMark, Context, Line, NoteMark, emit
 from flows.readers.docx.equations import linear
-from flows.readers.docx.fields import address, field_mark, link_target
+from flows.readers.docx.fields import address, field_mark, link_target, without_result
 from flows.readers.docx.styles import Look, why_hidden
 from flows.readers.markup import branches
 from flows.readers.shared.notation import flat, shifted
@@ -46,9 +46,11 @@ def walk(element: Element, line: Line, context: Context, style: str) -> None:  #
             case "w:fldSimple":
                 start = line.position()
                 walk(part, line, context, style)
-                target = address(attribute(part, "w:instr"))
-                if target:
+                code = attribute(part, "w:instr")
+                if target := address(code):
                     link_target(line, context, start, target)
+                if line.position() == start and child(part, "w:r") is None:
+                    without_result(code, line, context)
             case "m:oMathPara" | "m:oMath":
                 emit(line, context, f" {linear(part)} " if name == "m:oMath" else f"\n{linear(part)}\n")
             case "mc:AlternateContent":

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from flows.common.errors import ReadError
+from flows.common.text import plural
 from flows.readers.limits import MAX_TEXT, progress
 from flows.readers.pdf.forms import attached, beside, linked
 from flows.readers.pdf.layout.areas import areas
@@ -127,7 +128,7 @@ class _Writer:
         if page.turned:
             self.notice("mended_layout", f"turned by {page.turned} degrees to be read")
         if page.composed:
-            self.notice("mended_encoding", f"{page.composed} accents set onto their letters")
+            self.notice("mended_encoding", f"{plural(page.composed, 'accent')} set onto letters")
         if page.recognised:
             self.notice("recognised_text", "the page is an image; its text is that of a text recognition")
         for reason, text in page.hidden:
@@ -143,16 +144,14 @@ class _Writer:
                 self.notice("blank_page", "nothing on it")
                 self.blank = True
         elif page.image_share > _SCAN and count < _FEW and not has_tables:
-            self.notice(
-                "no_text_layer", f"an image over {page.image_share:.0%} of the page, {count} characters"
-            )
-            self.note(
-                f"an image covers most of page {page.number}; text in it is not read, only the {count} "
-                "characters that stand beside it"
-            )
+            of = "from its text recognition" if page.recognised else "beside it"
+            few = f"{plural(count, 'character')} {of}"
+            self.notice("no_text_layer", f"an image over {page.image_share:.0%} of the page, {few}")
+            self.note(f"an image covers most of page {page.number}; text in it is not read, only the {few}")
         if page.broken:
             self.notice(
-                "broken_encoding", f"{page.broken} characters without a known meaning, shown as \ufffd"
+                "broken_encoding",
+                f"{plural(page.broken, 'character')} without a known meaning, shown as \ufffd",
             )
             if page.broken > _BROKEN * max(count, 1):
                 self.note(

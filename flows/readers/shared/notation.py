@@ -41,9 +41,13 @@ def normalised(text: str) -> tuple[str, int]:
     if not text.isascii():
         text, lost = _SURROGATE.subn("\ufffd", text)
         text = unicodedata.normalize("NFC", text)
-    text = _LINE_END.sub("\n", text)
-    text, controls = _CONTROL.subn("", text)
+    text, controls = _CONTROL.subn("", with_newlines(text))
     return text, lost + controls
+
+
+def with_newlines(text: str) -> str:
+    r"""Make every line end `\n`, and leave all else: what `normalised` changes later is counted there."""
+    return _LINE_END.sub("\n", text)
 
 
 def _one_space(match: re.Match[str]) -> str:

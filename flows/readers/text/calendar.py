@@ -3,7 +3,7 @@
 import re
 from datetime import datetime, timedelta
 
-from flows.readers.shared.notation import normalised
+from flows.readers.shared.notation import with_newlines
 from flows.schema.document import Block, BlockKind
 
 _LABELS = {
@@ -21,7 +21,7 @@ _FORM = re.compile(r"(\d{8})(?:T(\d{6}))?(Z?)")
 
 def read(text: str) -> list[Block]:
     """The events and tasks of a calendar, a block each; times as written, with their zone."""
-    lines = re.sub(r"\n[ \t]", "", normalised(text)[0]).split("\n")
+    lines = re.sub(r"\n[ \t]", "", with_newlines(text)).split("\n")
     blocks: list[Block] = []
     method = ""
     inside: list[str] = []

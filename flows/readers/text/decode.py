@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from flows.common.errors import ReadError
+from flows.common.text import plural
 from flows.schema.document import Notice
 
 _MARKS = (
@@ -97,7 +98,7 @@ def decoded_part(data: bytes, label: str, path: Path, *, markup: bool) -> tuple[
     zeros = data.count(b"\0")
     if zeros and zeros <= _MAX_ZEROS * len(data):
         data = data.replace(b"\0", b"")
-        said.append(_mended(f"{zeros} zero bytes left out"))
+        said.append(_mended(f"{plural(zeros, 'zero byte')} left out"))
         zeros = 0
     if not zeros and (text := _decoded_as(data, "utf-8")) is not None:
         if name in {"", "utf-8"}:
@@ -117,7 +118,7 @@ def decoded_part(data: bytes, label: str, path: Path, *, markup: bool) -> tuple[
 
 def _lost(text: str) -> list[Notice]:
     lost = text.count("\ufffd")
-    return [_mended(f"{lost} characters lost in transport")] if lost else []
+    return [_mended(f"{plural(lost, 'character')} lost in transport")] if lost else []
 
 
 def _codec(label: str) -> str:

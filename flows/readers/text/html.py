@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from flows.common.text import plural
 from flows.readers.markup import Element
 from flows.readers.shared.notation import (
     bare_address,
@@ -270,7 +271,7 @@ def read(text: str) -> tuple[list[Block], list[Notice]]:
         return [], []
     left = apply_sheets(root)
     if left:
-        reader.notices.append(Notice("unread_part", "message", f"{left} style rules of too many"))
+        reader.notices.append(Notice("unread_part", "message", f"{plural(left, 'style rule')} of too many"))
     reader.walk(root, Look(), 0)
     reader.flush()
     return reader.blocks, reader.notices

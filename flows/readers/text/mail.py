@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from flows.common.errors import ReadError
-from flows.readers.shared.notation import flat, normalised
+from flows.readers.shared.notation import flat, normalised, with_newlines
 from flows.readers.text import calendar, html, parts
 from flows.readers.text.decode import decoded_part
 from flows.schema.document import Block, BlockKind, Document, Notice
@@ -191,13 +191,13 @@ def _is_extra(form: _Found) -> bool:
 def _words(form: _Found) -> Counter[str]:
     texts = [block.text for block in form.blocks if block.kind is not BlockKind.note]
     texts += [notice.detail for notice in form.notices if notice.kind == "hidden_text"]
-    return Counter(re.findall(r"\w+", _UNCOUNTED.sub(" ", "\n".join(texts))))
+    return Counter(re.findall(r"\w+", _UNCOUNTED.sub(" ", normalised("\n".join(texts))[0])))
 
 
 def _text(part: parts.Message, path: Path) -> _Found:
     kind = part.get_content_type()
     text, said = decoded_part(parts.payload(part), parts.charset(part), path, markup=kind == "text/html")
-    text = normalised(text)[0]
+    text = with_newlines(text)
     if kind == "text/html":
         blocks, more = html.read(text)
         return _Found(blocks, said + more, marked_up=True)
@@ -232,7 +232,7 @@ def _attachment(part: parts.Message, name: str, path: Path, opener: Opener, insi
     data = parts.payload(part)
     if data and (kind == "text/html" or parts.suffix(part) in {".html", ".htm"}):
         text, said = decoded_part(data, parts.charset(part), path, markup=True)
-        blocks, more = html.read(normalised(text)[0])
+        blocks, more = html.read(with_newlines(text))
         found = _Found(blocks, said + more)
     elif data and parts.is_calendar(part):
         found = _text(part, path)

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from flows.common.errors import ReadError
-from flows.readers.shared.notation import normalised, pipe_table
+from flows.readers.shared.notation import pipe_table, with_newlines
 from flows.readers.text.decode import decoded
 from flows.schema.document import Block, BlockKind, Notice
 
@@ -28,8 +28,7 @@ def read(data: bytes, path: Path, media: str) -> tuple[list[Block], list[Notice]
     text, notices = decoded(data, path)
     if media == "csv":
         return _table(text, path, notices), notices
-    text = normalised(text)[0]
-    return _blocks(text, markdown=media == "md"), notices
+    return _blocks(with_newlines(text), markdown=media == "md"), notices
 
 
 def _blocks(text: str, *, markdown: bool) -> list[Block]:

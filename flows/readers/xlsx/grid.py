@@ -8,7 +8,7 @@ from flows.common.errors import ReadError
 from flows.readers.markup import Element
 from flows.readers.ooxml import Relationship
 from flows.readers.shared.formats import colour_named, format_number, shows_nothing, text_shown
-from flows.readers.shared.notation import letters, normalised
+from flows.readers.shared.notation import letters
 from flows.readers.xlsx.book import Book, R, Sheet
 from flows.readers.xlsx.places import EVERYWHERE, Formulas, Span, position, spans
 from flows.readers.xlsx.styles import Runs, Style, as_shown, unescaped
@@ -134,8 +134,8 @@ class _Reader:
         if link and isinstance(text, str) and text and link.group(1) not in text:
             text = f"{text} ({link.group(1)})"
         if plain and self.shows_zeros and isinstance(text, str):
-            return normalised(text)[0]
-        return normalised(self.seen(text, style, _number(raw) if kind == "n" else None, column))[0]
+            return text
+        return self.seen(text, style, _number(raw) if kind == "n" else None, column)
 
     def seen(self, text: str | Runs, style: Style, number: float | None, column: int) -> str:
         """Return the visible text of the cell; the rest is recorded."""
