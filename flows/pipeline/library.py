@@ -117,6 +117,7 @@ class Benchmark:
         Raises:
             StaffbenchError: there is no such scenario, or it is invalid.
         """
+        _check_text(scenario_id=scenario_id)
         benchmark = self._point.settings.benchmark
         kind = kind_of(benchmark)
         kind.scenario_ids(self.project, benchmark, [scenario_id])  # names the valid ones
@@ -128,10 +129,10 @@ class Benchmark:
         Raises:
             StaffbenchError: there is no such scenario, or a document can't be read.
         """
-        benchmark = self._point.settings.benchmark
+        scenario, benchmark = self.scenario(scenario_id), self._point.settings.benchmark
         data = self.project / benchmark.data
         path = packet_path(data, benchmark.name, scenario_id)
-        return load_packet(data / scenario_id, self.scenario(scenario_id), path)
+        return load_packet(data / scenario_id, scenario, path)
 
     def grade(self, text: str, scenario_id: str, *overrides: str) -> Grade:
         """Grade a text by the offline judge, or by one that `overrides` choose, such as `judge=gpt_6_1_sol`.
@@ -145,6 +146,7 @@ class Benchmark:
         """
         from flows.pipeline.work.judging import grade_one  # slow import
 
+        _check_text(text=text, scenario_id=scenario_id)
         given = [f"benchmark={self.name}", *self.overrides, *overrides]
         point = compose_points(self.project, given, multirun=False)[0]
         settings = point.settings
@@ -249,3 +251,10 @@ def read_document(path: str | Path) -> Document:
         StaffbenchError: it can't be read completely.
     """
     return read_guarded(Path(path))
+
+
+def _check_text(**arguments: object) -> None:
+    """Raise a TypeError for an argument that is not a text, such as a cell of a table without a value."""
+    for name, value in arguments.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{name}: expected a text (str), found {type(value).__name__}")

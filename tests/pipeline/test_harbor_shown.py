@@ -136,5 +136,5 @@ def test_files_that_were_not_kept_with_a_job_are_no_fault(project, tmp_path, cap
     assert summarize(project, job, criteria=False, screen=Screen()) == 0
     shown = capsys.readouterr()
     assert "No fault: " in shown.out
-    assert "files are not kept with the job" in shown.out
+    assert "not kept with the job" in shown.out
     assert shown.err == ""

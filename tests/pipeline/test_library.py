@@ -70,3 +70,16 @@ def test_what_can_not_be_asked_for_is_named(bench, project):
     ):
         with pytest.raises(StaffbenchError, match=message):
             ask()
+
+
+def test_what_is_no_text_is_named(bench):
+    loaded = load_benchmark("ma_bench", project=bench.folder)
+    for ask in (
+        lambda: loaded.scenario(None),
+        lambda: loaded.packet(None),
+        lambda: loaded.grade("x", None),
+    ):
+        with pytest.raises(TypeError, match=r"scenario_id: expected a text \(str\), found NoneType"):
+            ask()
+    with pytest.raises(TypeError, match=r"text: expected a text \(str\), found float"):
+        loaded.grade(float("nan"), "alder")  # an empty cell of a data frame

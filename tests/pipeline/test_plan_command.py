@@ -204,3 +204,12 @@ def test_local_writers_and_judges_call_nobody(project):
     shown = Shown()
     assert plan(project, ["model=extractive", "judge=offline"], multirun=False, screen=shown) == 0
     assert shown.rows[0][2:] == ["none", "none", "0", "0", "$0.00", "$0.00"]
+
+
+def test_briefs_that_several_judges_grade_are_counted_once(project):
+    shown = show(project, "judge.name=grader,second", multirun=True)
+    assert [row[1:4] for row in shown.rows] == [
+        ["2", "2 of 2", "2 of 2 (2 assumed)"],
+        ["2", "0 of 2", "2 of 2 (2 assumed)"],
+        ["2", "2 of 4", "4 of 4 (4 assumed)"],
+    ]

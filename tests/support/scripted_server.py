@@ -171,6 +171,9 @@ class ScriptedServer:
         await self._runner.cleanup()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
+        if request.content_type == "multipart/form-data":  # a file of a batch
+            error = {"message": f"no {request.path} here: chat completions only"}
+            return web.json_response({"error": error}, status=404)
         raw = await request.text()
         self._seen[raw] += 1
         self._in_flight += 1

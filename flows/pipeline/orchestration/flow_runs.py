@@ -14,9 +14,16 @@ import httpx
 import prefect.settings
 from prefect import Flow
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
-from prefect.client.orchestration import get_client
+from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import LogCreate
-from prefect.client.schemas.objects import FlowRun
+from prefect.client.schemas.filters import (
+    FlowRunFilter,
+    FlowRunFilterId,
+    TaskRunFilter,
+    TaskRunFilterState,
+    TaskRunFilterStateType,
+)
+from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.context import FlowRunContext
 from prefect.exceptions import PrefectException
 from prefect.results import ResultStore
@@ -26,6 +33,7 @@ from prefect.states import Crashed
 
 from flows.pipeline.orchestration.records import keep_records_in, records
 
+_BEGUN = [StateType.PENDING, StateType.RUNNING]
 _PROGRESS_EVERY_S = 2.0
 _LAST_S = 5.0
 MOST_TAGS = 50
@@ -167,7 +175,7 @@ def _marks(folder: Path) -> list[Path]:
 
 
 async def mark_killed(folder: Path, flow_run_id: str) -> None:
-    """Set the flow runs of killed processes to Crashed; Prefect shows them as Running for ever.
+    """Set the runs of killed processes to Crashed; Prefect shows flow and task runs as Running for ever.
 
     Args:
         folder: of `marked_as_running`.
@@ -181,6 +189,19 @@ async def mark_killed(folder: Path, flow_run_id: str) -> None:
             async with get_client() as client:
                 # Another server may hold that run, or its history was deleted.
                 with suppress(PrefectException):
-                    state = Crashed(message="the process was killed; found by the next run of the folder")
-                    await client.set_flow_run_state(UUID(path.name), state, force=True)
+                    await _mark_killed(client, UUID(path.name))
             path.unlink()
+
+
+async def _mark_killed(client: PrefectClient, flow_run_id: UUID) -> None:
+    state = Crashed(message="the process was killed; found by the next run of the folder")
+    await client.set_flow_run_state(flow_run_id, state, force=True)
+    begun = TaskRunFilter(state=TaskRunFilterState(type=TaskRunFilterStateType(any_=_BEGUN)))
+    of_run = FlowRunFilter(id=FlowRunFilterId(any_=[flow_run_id]))
+    left: list[UUID] = []
+    while page := await client.read_task_runs(
+        flow_run_filter=of_run, task_run_filter=begun, offset=len(left)
+    ):
+        left += [run.id for run in page]
+    for task_run_id in left:
+        await client.set_task_run_state(task_run_id, state, force=True)

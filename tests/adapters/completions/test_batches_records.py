@@ -15,6 +15,7 @@ from tests.adapters.completions.batches_support import (
     BATCH,
     batched,
     echo,
+    entries,
     nth,
     texts,
 )
@@ -25,7 +26,7 @@ from tests.adapters.completions.helpers import (
     prompts,
 )
 from tests.support.batch_server import BatchServer
-from tests.support.scripted_server import Say, Status
+from tests.support.scripted_server import Say, ScriptedServer, Status
 
 KEY = "sk-planted-0123456789abcdef"
 
@@ -147,3 +148,13 @@ def test_a_model_without_batches_is_refused_before_anything_is_sent(tmp_path):
 def test_settings_that_no_batch_can_have_are_refused(field, value):
     with pytest.raises(ConfigError, match=rf"^runner\.{field}: "):
         check_batches([], dataclasses.replace(BATCH, **{field: value}))
+
+
+def test_an_endpoint_without_batches_is_named_at_once(tmp_path):
+    with ScriptedServer() as server:
+        (error,) = batched(tmp_path, server, a_request(base=server.base))
+    assert isinstance(error, ConfigError)
+    assert "it has no batches (http 404: no /v1/files here: chat completions only)" in str(error)
+    assert "runner=standard sends single calls" in str(error)
+    assert server.calls == []
+    assert [entry["void"] for entry in entries(tmp_path)] == [True]

@@ -33,6 +33,7 @@ ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 UNDER_WAY = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
 
 _BASE = "https://api.openai.com/v1"
+_NO_FILES = frozenset({404, 405, 501})  # statuses of an endpoint without OpenAI's files
 _MARKER = "staffbench"  # metadata field that identifies our batches
 _PAGE = 100  # OpenAI's maximum
 _IDLE_S = 300.0  # no model is thinking during these requests
@@ -81,7 +82,15 @@ class BatchTransport:
         """Upload a file of requests and return its id."""
         client = await self._open()
         file = (name, data, "application/jsonl")
-        payload = await _answer(client.files.create(file=file, purpose="batch"))
+        try:
+            payload = await _answer(client.files.create(file=file, purpose="batch"))
+        except Fault as fault:
+            if fault.status not in _NO_FILES:
+                raise
+            missing = (
+                f"it has no batches ({fault.outcome}: {fault.detail}); runner=standard sends single calls"
+            )
+            raise Fault(FaultKind.parameter, missing) from None
         file_id = _mapping(payload).get("id")
         if not isinstance(file_id, str) or not file_id:
             raise Fault(FaultKind.reply, f"not a file: {payload!r}")

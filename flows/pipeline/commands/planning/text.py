@@ -60,13 +60,17 @@ def plan_row(name: str, plans: Sequence[Planned]) -> tuple[str, ...]:
     """Format a row of the table: one evaluation, or a sum of several."""
     write, judge = (combined(loads) for loads in zip(*(planned.loads for planned in plans), strict=True))
     both = combined([write, judge])
-    briefs = sum(len(planned.evaluation.scenarios) * planned.evaluation.settings.seeds for planned in plans)
+    briefs: dict[str, int] = {}  # of each condition, which several judges may grade
+    for planned in plans:
+        number = len(planned.evaluation.scenarios) * planned.evaluation.settings.seeds
+        digest = planned.evaluation.condition.digest
+        briefs[digest] = max(number, briefs.get(digest, 0))
     totals = (f"{both.input_tokens:,}", f"{both.output_tokens:,}", cost_text(both.cost), cost_text(both.most))
     if any(planned.write.attempts or planned.judge.attempts for planned in plans):
         totals = ("unknown",) * len(totals)  # a partial sum could be taken for the total
     written = _left(write, [planned.write for planned in plans], "attempt")
     judged = _left(judge, [planned.judge for planned in plans], "judgment")
-    return (name, f"{briefs:,}", written, judged, *totals)
+    return (name, f"{sum(briefs.values()):,}", written, judged, *totals)
 
 
 def _left(load: Load, calls: Sequence[Calls], chat: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flows.adapters.screen import Screen
-from flows.common.text import number
+from flows.common.text import number, plural
 from flows.pipeline.harbor.jobs.parts import Part, open_parts
 from flows.schema.harbor import AttemptScore, HarborJob, Outcome, ReportState, SystemSummary, Trial
 from flows.stages.harbor_summary import missed, undecided
@@ -121,8 +121,8 @@ def show_damage(job: HarborJob, screen: Screen) -> int:
     if others := [damage for damage in job.damage if not damage.is_fault]:
         first = f"{_plain(others[0].where)}: {_plain(others[0].detail)}"
         screen.note(
-            f"No fault: {len(others)} files are not kept with the job, and no reward depends on them. "
-            f"The first: {first}."
+            f"No fault: not kept with the job, and no reward depends on it: {plural(len(others), 'file')}, "
+            f"the first {first}."
         )
     return 1 if faults else 0
 
