@@ -147,7 +147,10 @@ def _named(key: str, value: Any) -> Any:
 
 def _text(value: Any) -> str:
     if isinstance(value, list | tuple):
-        value = " ".join(map(_text, cast("list[Any]", value)))
+        parts = list(map(_text, cast("list[Any]", value)))
+        value = " ".join(parts)
+        if len(value) > _LONGEST:
+            return f"{parts[0]} and {len(parts) - 1} more ({sha256_text(value)[:8]})"
     text = "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     if len(text) > _LONGEST or "\n" in text:
         return f"text {sha256_text(text)[:8]}"

@@ -215,3 +215,11 @@ def test_a_folder_is_named_without_its_place_on_this_machine_and_all_scenarios_n
         {"model.folder": "briefs one"},
         {"benchmark.scenarios": "alder", "model.folder": "two"},
     ]
+
+
+def test_a_long_list_is_named_by_its_first_entry_and_length():
+    names = [f"scenario_of_some_length_{number}" for number in range(5)]
+    rows = [row(number, benchmark={"scenarios": names[: number + 3]}) for number in (0, 1)]
+    shown = [dict(pairs)["benchmark.scenarios"] for pairs in differing(rows)]
+    assert [text[:-11] for text in shown] == [f"{names[0]} and 2 more", f"{names[0]} and 3 more"]
+    assert shown[0][-11:] != shown[1][-11:]  # the digest of each list
