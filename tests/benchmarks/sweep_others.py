@@ -1,11 +1,13 @@
-"""The calls of `sweep.py` made by inspect_ai, for comparison. Not a test: it prints.
+"""The calls of `sweep.py` made by inspect_ai or by bare aiohttp, for comparison. Not a test: it prints.
 
-    python tests/benchmarks/sweep_inspect.py --endpoint PATH/endpoint.py [--conditions 10] [--seeds 3]
+    python tests/benchmarks/sweep_others.py --endpoint PATH/endpoint.py [--by aiohttp] [--conditions 10]
 
-Each condition is a model of one task: a sample is a scenario and a seed, its scorer one call of a judge. The
-limit of calls in flight is inspect_ai's, for each model.
+In inspect_ai each condition is a model of one task: a sample is a scenario and a seed, its scorer one call of
+a judge. The limit of calls in flight is inspect_ai's, for each model. aiohttp only sends the calls and parses
+the replies: what remains is the least that a process in Python computes for them.
 """
 
+import asyncio
 import json
 import os
 import sys
@@ -16,7 +18,7 @@ import yaml
 
 from tests.benchmarks.sweep import SIZES, answering, measure, parser_of, write_scenarios
 
-_ARM = "INSPECT_ARM"  # set in the process that is measured
+_ARM = "SWEEP_ARM"  # set in the process that is measured
 
 
 def packet(folder: Path) -> str:
@@ -36,8 +38,45 @@ def _element(item: dict[str, str]) -> str:
     return f'<item id="{item["item_id"]}" kind="{kind}">{item["requirement"]}</item>'
 
 
-def run(scenarios: Path, logs: Path, options: dict[str, int]) -> None:
-    """Run the evaluation in this process."""
+def run_aiohttp(scenarios: Path, _logs: Path, options: dict[str, int]) -> None:
+    """Make the calls in this process, by a bare client."""
+    import aiohttp
+
+    folders = sorted(scenarios.iterdir())
+    packets = {folder.name: packet(folder) for folder in folders}
+    rubrics = {folder.name: rubric(folder) for folder in folders}
+    slots = asyncio.Semaphore(options["concurrency"])
+
+    async def reply(session: aiohttp.ClientSession, model: str, prompt: str) -> str:
+        body = {"model": model, "messages": [{"role": "user", "content": prompt}]}
+        async with slots, session.post(f"{os.environ['LOCAL_BASE_URL']}/chat/completions", json=body) as got:
+            got.raise_for_status()
+            return (await got.json())["choices"][0]["message"]["content"]
+
+    async def grade(session: aiohttp.ClientSession, number: int, name: str, seed: int) -> None:
+        prompt = f"Write the brief. Repeat {seed}.\n\n{packets[name]}"
+        brief = await reply(session, f"writer-{number:02}", prompt)
+        answer = json.loads(await reply(session, "judge-01", f"{rubrics[name]}\n\nBRIEF\n{brief}"))
+        assert 0 <= len(answer["failed"]) <= answer["items"]
+
+    async def make_calls() -> None:
+        connector = aiohttp.TCPConnector(limit=0)
+        async with aiohttp.ClientSession(connector=connector) as session:
+            numbers, seeds = range(1, options["conditions"] + 1), range(1, options["seeds"] + 1)
+            await asyncio.gather(
+                *(
+                    grade(session, number, folder.name, seed)
+                    for number in numbers
+                    for folder in folders
+                    for seed in seeds
+                )
+            )
+
+    asyncio.run(make_calls())
+
+
+def run_inspect(scenarios: Path, logs: Path, options: dict[str, int]) -> None:
+    """Run the evaluation in this process, by inspect_ai."""
     from inspect_ai import Task
     from inspect_ai import eval as evaluate
     from inspect_ai.dataset import MemoryDataset, Sample
@@ -85,9 +124,12 @@ def run(scenarios: Path, logs: Path, options: dict[str, int]) -> None:
 
 
 def main() -> None:
-    options = parser_of(__doc__).parse_args()
+    parser = parser_of(__doc__)
+    parser.add_argument("--by", choices=("inspect", "aiohttp"), default="inspect")
+    options = parser.parse_args()
     numbers = {name: getattr(options, name) for name in ("conditions", "seeds", "concurrency")}
     if folder := os.environ.get(_ARM):
+        run = run_aiohttp if options.by == "aiohttp" else run_inspect
         run(Path(folder) / "scenarios", Path(folder) / "logs", numbers)
         return
     folder = Path(tempfile.mkdtemp(prefix="staffbench-"))
@@ -95,9 +137,7 @@ def main() -> None:
     log = folder / "calls.jsonl"
     with answering(options, log) as base:
         environment = {**os.environ, _ARM: str(folder), "LOCAL_API_KEY": "none", "LOCAL_BASE_URL": base}
-        figures = measure(
-            [sys.executable, "-m", "tests.benchmarks.sweep_inspect", *sys.argv[1:]], environment
-        )
+        figures = measure([sys.executable, "-m", "tests.benchmarks.sweep_others", *sys.argv[1:]], environment)
         calls = [json.loads(line) for line in log.open()]
         briefs = len(SIZES) * options.seeds * options.conditions
         floor = 2 * briefs / options.concurrency * options.latency
