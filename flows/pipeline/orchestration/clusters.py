@@ -77,14 +77,19 @@ def start_cluster(runner: RunnerSettings, chains: int, *, submit: bool = True) -
     try:
         if runner.cluster is ClusterKind.ssh:
             importlib.import_module("asyncssh")  # Dask imports it in another process
+            # It waits for addresses in the logs of the processes that it starts, which get this setting.
+            importlib.import_module("dask").config.set({"logging.distributed": "info"})
         make: Any = getattr(importlib.import_module(module), kind)
         cluster = make(**_keywords(runner, workers, threads))
     except ImportError as error:
         raise _missing(f"runner.cluster={runner.cluster.value}", package) from error
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise ConfigError(
-            f"runner.cluster={runner.cluster.value}", str(error), f"what {kind} takes as its options"
-        ) from error
+    except Exception as error:
+        # A cluster's class raises what its libraries raise, such as an error of asyncssh.
+        found = str(error) or type(error).__name__
+        expected = f"what {kind} takes as its options"
+        if runner.cluster is ClusterKind.ssh:
+            expected += ", and hosts that ssh reaches, with the same Python (remote_python)"
+        raise ConfigError(f"runner.cluster={runner.cluster.value}", found, expected) from error
     if runner.cluster is ClusterKind.slurm and submit:
         cluster.scale(workers)
     return cluster
