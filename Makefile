@@ -76,10 +76,10 @@ ui: $(STAMP)  ## MLflow's page on the project's runs
 	$(BIN)/staffbench ui
 
 prefect: $(STAMP)  ## keep Prefect's server and page running
-	@echo 'In another terminal: export PREFECT_API_URL=http://127.0.0.1:4200/api'
-	@echo 'If the port is in use, it may be running already; another port: ARGS="--port N"'
+	@echo 'In another terminal: export PREFECT_API_URL=http://127.0.0.1:$(or $(PORT),4200)/api'
+	@echo 'If the port is in use, it may be running already; another port: make prefect PORT=N'
 	DO_NOT_TRACK=1 PREFECT_HOME=$(CURDIR)/.prefect PREFECT_SERVER_ANALYTICS_ENABLED=false \
-	  $(BIN)/prefect server start $(ARGS)
+	  $(BIN)/prefect server start $(if $(PORT),--port $(PORT))
 
 cluster: $(STAMP)  ## PostgreSQL, Prefect on it, a Dask scheduler, two workers
 	@$(BIN)/python -m tests.support.cluster start $(ARGS)

@@ -5,6 +5,7 @@ MkDocs calls `on_page_markdown` (`hooks` in mkdocs.yml); tests call it too.
 
 # ruff: noqa: INP001 -- a hook beside the pages, no package
 import argparse
+import html
 import inspect
 import re
 from collections.abc import Callable, Iterator
@@ -114,7 +115,16 @@ def columns() -> str:
     """Each table that is written, with its columns."""
     source = _PYTHON.read_text(encoding="utf-8")
     parts: list[str] = []
-    for name in ("BRIEFS", "VERDICTS", "SCORES", "REPEATS", "REPORTS", "TRAJECTORIES", "BLOCKS"):
+    for name in (
+        "BRIEFS",
+        "VERDICTS",
+        "SCORES",
+        "REPEATS",
+        "REPORTS",
+        "TRAJECTORIES",
+        "JUDGE_CHATS",
+        "BLOCKS",
+    ):
         rows = [
             (
                 f"`{field.name}`",
@@ -172,8 +182,16 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 def _cell(text: str) -> str:
     """Text without marks of a table or of HTML; code stays as it is."""
+    text = re.sub(r"`([^`]*\|[^`]*)`", _code, text)  # a backslash would be shown
     parts = text.replace("|", "\\|").split("`")
-    return "`".join(part if number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts))
+    marked = (
+        part if number % 2 else re.sub(r"<(?!/?code>)", "&lt;", part) for number, part in enumerate(parts)
+    )
+    return "`".join(marked)
+
+
+def _code(found: re.Match[str]) -> str:
+    return f"<code>{html.escape(found[1]).replace('|', '&#124;')}</code>"
 
 
 _MAKERS: dict[str, Callable[[], str]] = {

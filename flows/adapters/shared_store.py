@@ -40,11 +40,11 @@ _METADATA = re.compile(r"//169\.254\.|/computeMetadata/|/latest/(api/token|meta-
 _SEE = "docs/how-to/store.md names the variables"
 
 
-def open_blobs(address: StoreAddress) -> Blobs:
-    """Open a shared store, creating its marker if it is new.
+def open_blobs(address: StoreAddress, *, is_new: bool = True) -> Blobs:
+    """Open a shared store, creating its marker if it is new; `is_new=False` refuses a new one.
 
     Raises:
-        ConfigError: obstore is not installed.
+        ConfigError: obstore is not installed, or there is no store.
         StoreError: it can't be used, holds something else, or was written by a newer version.
     """
     blobs = FolderBlobs(address) if address.scheme == "file" else ObjectBlobs(address)
@@ -53,6 +53,9 @@ def open_blobs(address: StoreAddress) -> Blobs:
     # way of a hidden file.
     is_used = isinstance(blobs, FolderBlobs) and any(blobs.folder.glob("[!.]*"))
     found = blobs.get(MARKER)
+    if found is None and not is_new:
+        expected = "a folder of results, or the address of a shared store"
+        raise ConfigError(blobs.address, "no store there", expected)
     if found is None and is_used:
         raise StoreError(
             blobs.address,

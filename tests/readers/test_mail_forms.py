@@ -91,3 +91,28 @@ def test_the_fuller_form_of_a_message_is_read(tmp_path, plain, html, expected, n
 def test_html_is_preferred_in_doubt_wherever_it_stands(tmp_path):
     parts = b"text/html\n\n<h1>Move now</h1>", b"text/plain\n\nMove now"
     assert body(read(tmp_path, "a.eml", multipart("alternative", *parts))) == ["# Move now"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "shown", "noticed"),
+    [
+        (b"=?utf-8?Q?Caf=C3=28_x?=", "Caf\ufffd( x", "1 character that can't be decoded, shown as \ufffd"),
+        (b"=?x-nope?Q?Caf=E9?=", "Caf\ufffd", "1 character that can't be decoded, shown as \ufffd"),
+        (b"Caf\xe9", "Caf\u00e9", "not UTF-8; read as cp1252"),
+        ("Caf\u00e9".encode(), "Caf\u00e9", None),
+        (b"=?utf-8?Q?Caf=C3=A9?=", "Caf\u00e9", None),
+    ],
+)
+def test_what_a_header_lost_is_reported(tmp_path, subject, shown, noticed):
+    document = read(tmp_path, "a.eml", b"Subject: " + subject + b"\nContent-Type: text/plain\n\nMove now\n")
+    assert f"Subject: {shown}" in document.text
+    assert [(one.place, one.detail) for one in document.notices] == (
+        [("headers", noticed)] if noticed else []
+    )
+
+
+def test_the_label_that_is_wrong_is_named(tmp_path):
+    page = "<meta charset='iso-8859-1'><p>Caf\u00e9</p>".encode()
+    data = b"Subject: x\nContent-Type: text/html; charset=ascii\n\n" + page
+    document = read(tmp_path, "a.eml", data)
+    assert [one.detail for one in document.notices] == ["labelled iso-8859-1; read as UTF-8, which it is"]

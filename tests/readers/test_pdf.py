@@ -163,7 +163,7 @@ def test_two_column_paper(fixture):
     assert not notices(document, "uncertain_layout")
     assert notices(document, "mended_encoding") == [("page 1", "1 accent set onto letters")]
     assert notices(document, "broken_encoding") == [
-        ("page 2", "1 characters without a known meaning, shown as \ufffd")
+        ("page 2", "1 character without a known meaning, shown as \ufffd")
     ]
 
 

@@ -68,7 +68,13 @@ def _fitted(console: Console, text: str) -> list[str]:
 
 
 class Screen:
-    """Writes to the terminal; results to standard output, everything else to standard error."""
+    """Writes to the terminal; results to standard output, everything else to standard error.
+
+    Attributes:
+        has_live_line: False where others write to the same terminal, whose lines would be glued to it.
+    """
+
+    has_live_line = True
 
     def __init__(self, *, wide: bool = False, only_this_run: bool = False) -> None:
         """Open the screen; `wide` shows all columns of leaderboards, `only_this_run` its rows alone."""
@@ -192,7 +198,7 @@ class Screen:
     @contextmanager
     def progress(self, progress: Progress) -> Generator[None]:
         """Show `progress` during the block: on a terminal as one live line, else periodically."""
-        if self._err.is_terminal:
+        if self._err.is_terminal and self.has_live_line:
             with Live(
                 get_renderable=lambda: Text(literal(progress.line(self._err.width))),
                 console=self._err,

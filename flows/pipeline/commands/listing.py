@@ -26,11 +26,12 @@ def show_list(project: Path, what: str | None, overrides: Sequence[str], screen:
         from flows.adapters.config.compose import beside_of
 
         beside, overrides = beside_of(project, overrides)
-    if overrides or (axis is not None and axis not in AXES):
+    if axis is not None and axis not in AXES:
         expected = ", ".join([*AXES, *_OWN])
-        raise ConfigError(
-            "list", f"nothing named {overrides[0] if axis in AXES else what!r}", f"one of {expected}"
-        )
+        raise ConfigError("list", f"nothing named {what!r}", f"one of {expected}")
+    if overrides:
+        expected = "nothing after an axis, or a folder with further options (hydra.searchpath)"
+        raise ConfigError(f"list {what or ''}".rstrip(), f"{overrides[0]} has no effect", expected)
     known = options(project, beside)
     if axis is None:
         rows = [(name, str(len(known.get(name, []))), text) for name, text in AXES.items()]

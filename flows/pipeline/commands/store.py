@@ -31,11 +31,13 @@ def copy(project: Path, source: str, target: str, screen: Screen) -> int:
     Raises:
         StaffbenchError: a store can't be used, or is not there.
     """
-    given, wanted = _stores(project, source), _stores(project, target)
+    given, wanted = _stores(project, source, is_new=False), _stores(project, target)
     if _place(given) == _place(wanted):
         raise ConfigError(f"store copy {source} {target}", "both are the same store")
     if given.blobs is None and not (given.results / "completions").is_dir():
         raise ConfigError(source, "no store there", "a folder of results, or the address of a shared store")
+    if wanted.blobs is None and wanted.results.exists() and not wanted.results.is_dir():
+        raise ConfigError(target, "is a file", "a folder, or a name that is free")
     here, there = given.completions(), wanted.completions()
     try:
         copied, before, lost = asyncio.run(_copy_replies(here, there))
@@ -52,13 +54,13 @@ def copy(project: Path, source: str, target: str, screen: Screen) -> int:
     return 0
 
 
-def _stores(project: Path, text: str) -> Stores:
+def _stores(project: Path, text: str, *, is_new: bool = True) -> Stores:
     """Open a store: a plain path is a folder of results, unless a shared store is there."""
     address = StoreAddress.of(text, project)
     folder = Path(address.bucket)
     if address.scheme == "file" and not text.startswith("file:") and not (folder / MARKER).is_file():
         return Stores(folder)
-    return Stores(project / "results", open_blobs(address))
+    return Stores(project / "results", open_blobs(address, is_new=is_new))
 
 
 def _place(stores: Stores) -> str:

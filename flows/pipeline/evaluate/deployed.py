@@ -32,6 +32,7 @@ def _name() -> str:
 class _Screen(Screen):
     """Remembers the first fault that it shows, for the state of the flow run."""
 
+    has_live_line = False  # Prefect logs to the terminal
     first = ""
 
     def error(self, text: str, style: str | None = None) -> None:

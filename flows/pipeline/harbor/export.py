@@ -1,5 +1,6 @@
 """`staffbench harbor export`: write scenarios as Harbor tasks that our judge code grades in the sandbox."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def export(
 
     export_tasks(project, overrides, folder, install=install, screen=screen, keep_verifier=keep_verifier)
     shown = display_path(folder)
-    screen.note(f"Written: {shown}. To run them: harbor run -p {shown} -a AGENT -m MODEL")
+    screen.note(f"Written: {shown}. To run them: harbor run -p {shlex.quote(shown)} -a AGENT -m MODEL")
     return 0
 
 

@@ -82,7 +82,7 @@ def run_harbor(
     code = _run([*line, *arguments])
     if job.is_dir():
         shown = display_path(job)
-        screen.note(f"Job: {shown}. To import its attempts: staffbench harbor import {shown}")
+        screen.note(f"Job: {shown}. To import its attempts: staffbench harbor import {shlex.quote(shown)}")
     else:
         screen.note(f"Harbor left no job (exit code {code}).")
     return code

@@ -3,6 +3,7 @@
 import base64
 import json
 import math
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,7 +106,10 @@ def export_inspect(project: Path, overrides: Sequence[str], folder: Path, screen
     finally:
         if store is not None:
             store.close()
-    screen.note(f"Written: {plural(len(by_condition), 'log')}; inspect view --log-dir {folder} shows them")
+    screen.note(
+        f"Written: {plural(len(by_condition), 'log')}; "
+        f"inspect view --log-dir {shlex.quote(str(folder))} shows them"
+    )
     for line in left_out(here, problems):
         screen.fault(f"Left out: {line}")
     return 1 if problems else 0

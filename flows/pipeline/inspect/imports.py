@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from inspect_ai.log import EvalSample, read_eval_log
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 
 from flows.adapters.config.check import checked
 from flows.adapters.config.compose import compose_points
@@ -71,12 +71,18 @@ def import_logs(
     paths = [given] if given.is_file() else sorted([*given.glob("*.eval"), *given.glob("*.json")])
     if not paths:
         raise ConfigError(given, "no log there", "an .eval or .json file of Inspect, or a folder of them")
-    tables: list[tuple[Path, str]] = []
+    regrades = any(one.startswith("judge=") for one in overrides)
+    read: list[tuple[Path, EvalLog, Any]] = []
     for path in paths:
         with readable(path):
             header = read_eval_log(str(path), header_only=True)
-        found: Any = (header.eval.metadata or {}).get(KEY)
-        if found is not None and not any(one.startswith("judge=") for one in overrides):
+        read.append((path, header, None if regrades else (header.eval.metadata or {}).get(KEY)))
+    if (ids or key) and all(found is not None for _, _, found in read):
+        why = "has no effect: the samples name their scenarios"
+        raise ConfigError("--map" if ids else "--key", why, "logs of another task")
+    tables: list[tuple[Path, str]] = []
+    for path, header, found in read:
+        if found is not None:
             with readable(path):
                 records: list[ConditionRecord] = [loaded(ConditionRecord, one) for one in found["conditions"]]
                 samples: _Samples = {(str(one.id), one.epoch): one for one in samples_of(path)}

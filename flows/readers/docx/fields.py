@@ -68,9 +68,9 @@ def field_mark(mark: Element, line: Line, context: Context) -> None:
 def without_result(code: str, line: Line, context: Context) -> None:
     """Report a field without a stored result: Word computes what it shows, the reader does not.
 
-    A page number in a header or footer is not reported, as the text has no pages. Buttons show the text in
-    their code. A formula (`EQ`) and a number (`LISTNUM`, `AUTONUM`) never have a result: their code stands in
-    the text.
+    A page number in a header or footer is not reported, as the text has no pages. Nor is a button, which
+    shows the text in its code. A formula (`EQ`) and a number (`LISTNUM`, `AUTONUM`) never have a result:
+    their code stands in the text.
     """
     code = flat(code)
     name = code.partition(" ")[0].upper()
@@ -78,10 +78,11 @@ def without_result(code: str, line: Line, context: Context) -> None:
         return
     if name in _PAGE_NUMBERS and ("header" in context.place or "footer" in context.place):
         return
-    context.notice("unread_field", code)
     if button := _BUTTON.match(code):
         emit(line, context, button.group(1))
-    elif name in {"EQ", "LISTNUM"} or name.startswith("AUTONUM"):
+        return
+    context.notice("unread_field", code)
+    if name in {"EQ", "LISTNUM"} or name.startswith("AUTONUM"):
         emit(line, context, f"[{code}]")
 
 

@@ -91,7 +91,9 @@ def decoded_part(data: bytes, label: str, path: Path, *, markup: bool) -> tuple[
         ReadError: the bytes are no text.
     """
     named = _META.search(data[:4096]) if markup else None
-    name = _codec(label) or (_codec(named.group(1).decode("ascii", "ignore")) if named else "")
+    if not _codec(label) and named:
+        label = named.group(1).decode("ascii", "ignore")
+    name = _codec(label)
     if data.startswith(tuple(mark for mark, _ in _MARKS)):
         return decoded(data, path)
     said: list[Notice] = []

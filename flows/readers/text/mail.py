@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from flows.common.errors import ReadError
+from flows.common.text import plural
 from flows.readers.shared.notation import flat, normalised, with_newlines
 from flows.readers.text import calendar, html, parts
 from flows.readers.text.decode import decoded_part
@@ -70,6 +71,11 @@ def read(data: bytes, path: Path, opener: Opener) -> tuple[list[Block], list[Not
 def _message(message: parts.Message, path: Path, opener: Opener, inside: str) -> _Found:
     lines = [f"{name}: {flat(str(value))}" for name in _HEADERS for value in message.get_all(name, [])]
     found = _Found([Block(BlockKind.metadata, "\n".join(lines), "headers")] if lines else [])
+    if lost := "\n".join(lines).count("\ufffd"):
+        detail = f"{plural(lost, 'character')} that can't be decoded, shown as \ufffd"
+        found.notices.append(Notice("broken_encoding", "headers", detail))
+    if parts.is_guessed(message, _HEADERS):
+        found.notices.append(Notice("mended_encoding", "headers", "not UTF-8; read as cp1252"))
     body = _part(message, path)
     # Paragraphs are counted through the message, not through each part of it.
     found.add(replace(body, blocks=_counted(body.blocks)))

@@ -1,7 +1,7 @@
 """One part of a mail: its headers, its bytes, and what a signed one holds."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from email import message_from_bytes
 from email.header import decode_header, make_header
 from email.message import MIMEPart
@@ -24,11 +24,7 @@ class _Policy(EmailPolicy):
 
     def header_fetch_parse(self, name: str, value: Any) -> Any:
         if isinstance(value, str) and not value.isascii():
-            raw = value.encode("utf-8", "surrogateescape")
-            try:
-                value = raw.decode()
-            except UnicodeDecodeError:
-                value = raw.decode("cp1252", "replace")
+            value = _utf8(value) or value.encode("utf-8", "surrogateescape").decode("cp1252", "replace")
         try:
             found = super().header_fetch_parse(name, value)
             # Addresses that break the rules stay as written, with encoded words decoded.
@@ -42,6 +38,21 @@ def parsed(data: bytes) -> Message:
     """A mail as the standard library parses it."""
     message: Any = message_from_bytes(data, policy=_Policy())
     return message
+
+
+def is_guessed(message: Message, names: Collection[str]) -> bool:
+    """Whether one of these headers holds bytes that are no UTF-8."""
+    wanted = {name.lower() for name in names}
+    raw = (str(value) for name, value in message.raw_items() if name.lower() in wanted)
+    return any(_utf8(value) is None for value in raw)
+
+
+def _utf8(value: str) -> str | None:
+    """The text of a header, whose bytes the parser holds as surrogates; None if they are no UTF-8."""
+    try:
+        return value.encode("utf-8", "surrogateescape").decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def suffix(part: Message) -> str:
