@@ -74,6 +74,8 @@ def test_every_axis_is_listed_under_its_plural_too(here, capsys, axis):
 def test_an_unknown_axis_is_named(here, capsys):
     assert main(["list", "modl"]) == 2
     assert "nothing named 'modl'; expected one of benchmark, " in capsys.readouterr().err
+    assert main(["list", "model", "benchmark=smoke"]) == 2
+    assert "list model: benchmark=smoke has no effect; expected nothing after" in capsys.readouterr().err
 
 
 def test_scenarios_and_conditions_are_listed(here, capsys, tmp_path):

@@ -2,6 +2,7 @@
 
 import asyncio
 import warnings
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -146,7 +147,7 @@ class Benchmark:
         """
         from flows.pipeline.work.judging import grade_one  # slow import
 
-        _check_text(text=text, scenario_id=scenario_id)
+        _check_text(text=text, scenario_id=scenario_id, **_numbered(overrides))
         given = [f"benchmark={self.name}", *self.overrides, *overrides]
         point = compose_points(self.project, given, multirun=False)[0]
         settings = point.settings
@@ -236,6 +237,7 @@ def load_benchmark(name: str, *overrides: str, project: str | Path | None = None
         StaffbenchError: no such benchmark, an invalid override, or no project.
     """
     turn_off_telemetry()
+    _check_text(name=name, **_numbered(overrides))
     folder = find_project(Path.cwd()) if project is None else Path(project).resolve()
     point = compose_points(folder, [f"benchmark={name}", *overrides], multirun=False)[0]
     return Benchmark(name, folder, overrides, _point=point)
@@ -251,6 +253,10 @@ def read_document(path: str | Path) -> Document:
         StaffbenchError: it can't be read completely.
     """
     return read_guarded(Path(path))
+
+
+def _numbered(overrides: Sequence[object]) -> dict[str, object]:
+    return {f"override_{number}": one for number, one in enumerate(overrides, 1)}
 
 
 def _check_text(**arguments: object) -> None:

@@ -15,13 +15,13 @@ class Strict:
 
 
 class Limit:
-    """A range that pydantic checks, by its names `gt` and `ge`."""
+    """A range that pydantic checks, by its names `gt` and `ge`; of a text's length by `min_length`."""
 
     def __init__(self, **limits: float) -> None:
         self._limits = limits
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """Return the schema of the number with the range."""
+        """Return the schema of the value with the range."""
         return {**handler(source), **self._limits}
 
 
@@ -31,21 +31,23 @@ CountOrZero = Annotated[int, Limit(ge=0)]
 Positive = Annotated[float, Limit(gt=0.0)]
 """Above 0."""
 PositiveOrZero = Annotated[float, Limit(ge=0.0)]
+Name = Annotated[str, Limit(min_length=1)]
+"""Not empty: it stands in tables."""
 
 
 @dataclass(frozen=True)
 class Price(Strict):
     """List prices in US dollars per million tokens; None if unknown."""
 
-    input_usd: float | None = None  # for input tokens
-    output_usd: float | None = None  # for output tokens, reasoning included
+    input_usd: PositiveOrZero | None = None  # for input tokens
+    output_usd: PositiveOrZero | None = None  # for output tokens, reasoning included
     taken: str | None = None  # ISO date of the prices; None if there are none
-    batch_factor: float | None = None  # factor on all prices in a provider's batch; None if unknown
+    batch_factor: PositiveOrZero | None = None  # factor on all prices in a provider's batch; None if unknown
     # Input tokens above which a call costs `above_input_usd` and `above_output_usd` instead; None if every
     # call costs the same.
-    above_tokens: int | None = None
-    above_input_usd: float | None = None
-    above_output_usd: float | None = None
+    above_tokens: CountOrZero | None = None
+    above_input_usd: PositiveOrZero | None = None
+    above_output_usd: PositiveOrZero | None = None
 
     def rates(self, input_tokens: int) -> tuple[float | None, float | None]:
         """Dollars per million input and output tokens of a call with that many input tokens."""
@@ -58,7 +60,7 @@ class Price(Strict):
 class ModelSettings(Strict):
     """A model and how it is called."""
 
-    label: str  # its name in tables and file names
+    label: Name  # its name in tables and file names
     writer: Writer  # the kind of writer
     transport: Transport  # how it is reached; ignored unless remote
     provider: str  # name of the provider, whose models share one set of limits
@@ -67,8 +69,8 @@ class ModelSettings(Strict):
     # for the one in an installed package.
     api_base: str | None
     api_key_env: str | None  # environment variable that holds the key; None if none is needed
-    context_tokens: int | None  # context length, input and output; None if unknown
-    output_tokens: int | None  # maximum output, including reasoning; None if unknown
+    context_tokens: Count | None  # context length, input and output; None if unknown
+    output_tokens: Count | None  # maximum output, including reasoning; None if unknown
     max_tokens_field: str  # name of the request field for the output limit
     price: Price  # list prices
     # What `effort=benchmark` means: the paper's `medium` if supported, else `default`.
@@ -129,7 +131,7 @@ class JudgeSettings(ModelSettings):
 class PromptSettings(Strict):
     """The prompt for a writer."""
 
-    version: str  # names the prompt in tables; change it with the text
+    version: Name  # names the prompt in tables; change it with the text
     system: str  # first turn
     # Second turn; `{{assignment}}`, `{{word_limit}}` and `{{packet}}` are filled in; for the native harness
     # `{{assignment}}` and `{{files}}`.
@@ -145,7 +147,7 @@ class PromptSettings(Strict):
 class JudgePromptSettings(Strict):
     """The prompts for a judge, by mode."""
 
-    version: str  # names the prompt in tables; change it with the text
+    version: Name  # names the prompt in tables; change it with the text
     system: str  # first turn, the same for every mode
     # failed_only, all_items, per_item: second turn; `{{items}}`, `{{count}}` and `{{brief}}` are filled in,
     # and for reports `{{reference}}`.

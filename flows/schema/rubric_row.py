@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, cast
 
-from flows.schema.scenario import Dimensions, Evidence, Item
+from flows.schema.scenario import CRITERIA, Dimensions, Evidence, Item
 
 TEXTS = ("item_id", "requirement", "ground_truth", "pass_condition", "fail_condition", "rationale")
 FIELDS = (
@@ -21,6 +21,14 @@ FIELDS = (
     "source",
     "rationale",
 )
+
+
+_OF_CRITERIA = ("item_id", "points", "requirement", "source", "rationale")
+
+
+def fields_of(dimensions: Dimensions) -> tuple[str, ...]:
+    """Return the fields of a benchmark's rows; a criterion of a report task has fewer."""
+    return _OF_CRITERIA if dimensions == CRITERIA else FIELDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +58,8 @@ def read_item(
         str(key): value for key, value in row.items() if key not in optional or value not in (None, "", [])
     }
     faults = _keys(fields, optional)
-    weighed = "severity" in fields or "severity" not in optional
+    severities = (*dimensions.severities, *dimensions.wrong_moves)
+    weighed = bool(severities) and ("severity" in fields or "severity" not in optional)
     if weighed and "points" in fields:
         faults.append(
             RowFault("points", f"{fields['points']!r}", "a severity instead, which weighs the item")
@@ -61,7 +70,7 @@ def read_item(
     classes: dict[str, Mapping[str, object]] = {
         "step": {name: name for name in dimensions.steps},
         "tier": {name: number for number, name in enumerate(dimensions.tiers, 1)},
-        "severity": {name: name for name in (*dimensions.severities, *dimensions.wrong_moves)},
+        "severity": {name: name for name in severities},
     }
     for key, valid in classes.items():
         if key in fields:
@@ -101,10 +110,9 @@ def _class(value: object, valid: Mapping[str, object]) -> tuple[object, str]:
     shown = [str(one) for one in valid.values()]
     near = get_close_matches(_plain(str(value)), shown, 1)
     rest = ", ".join(one for one in shown if one not in near)
-    return (
-        value,
-        f"{near[0]}, or another of {rest}" if near and rest else f"one of {', '.join(shown) or 'none'}",
-    )
+    if not shown:
+        return value, "nothing here: this benchmark has no such classes"
+    return value, f"{near[0]}, or another of {rest}" if near and rest else f"one of {', '.join(shown)}"
 
 
 def _plain(name: str) -> str:

@@ -16,6 +16,7 @@ from flows.schema.models import (
     JudgeSettings,
     Limit,
     ModelSettings,
+    Name,
     Positive,
     PositiveOrZero,
     Price,
@@ -141,9 +142,9 @@ class RunnerSettings(Strict):
     # Defaults for callers that don't use `conf/`: no batches.
 
     batch: bool = False  # True to use the provider's batches: cheaper, done within a day
-    batch_wait_s: float = 10.0  # seconds without a new call after which a batch is submitted
-    batch_poll_s: float = 60.0  # seconds between polls of a running batch
-    batch_max_requests: int = 10_000  # maximum calls per batch
+    batch_wait_s: PositiveOrZero = 10.0  # seconds without a new call after which a batch is submitted
+    batch_poll_s: Positive = 60.0  # seconds between polls of a running batch
+    batch_max_requests: Count = 10_000  # maximum calls per batch
     engine: Engine = Engine.process  # where stages are computed
     # Address of a running Dask scheduler, `tcp://HOST:PORT`; None to start a cluster.
     scheduler: str | None = None
@@ -172,7 +173,7 @@ class TrackingSettings(Strict):
     """Logging to MLflow."""
 
     enabled: bool  # False to log nothing
-    experiment: str  # MLflow's name of the experiment
+    experiment: Name  # MLflow's name of the experiment
     # Defaults for callers that don't use `conf/`.
 
     traces: CountOrZero = 100  # how many briefs of one command are logged as traces, shared by its conditions

@@ -127,11 +127,21 @@ def test_a_folder_that_can_not_be_written_is_said_to_be_one(tmp_path):
         started(tmp_path)
 
 
+def test_pages_of_a_folder_that_can_not_be_written_end_with_one_line(tmp_path):
+    (tmp_path / ".cache").write_text("a file")
+    command = [sys.executable, "-m", "flows.adapters.tracking", "--serve", str(tmp_path), "mine", "1", ""]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("staffbench: ")
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_store_that_can_not_be_used_is_said_to_be_one(tmp_path):
     (tmp_path / "mlflow.db").write_bytes(b"this is no database, and never was one")
     tracker = started(tmp_path)
-    with pytest.raises(StoreError, match="tracking=none"):
+    with pytest.raises(StoreError, match=r"could not log the runs \(.*file is not a database") as raised:
         log_all(tracker, record("a"))
+    assert "tracking=none" in str(raised.value)
 
 
 def test_a_child_that_has_died_is_told_at_the_end(tmp_path):

@@ -216,6 +216,13 @@ def test_what_was_handed_in_is_opened(tmp_path):
     assert (table.status, table.brief.words_raw) == (ReportStatus.readable, 3)
 
 
+def test_another_benchmark_than_the_jobs_is_refused(project, job, tmp_path):
+    words = ["benchmark=smoke", f"results={tmp_path / 'results'}"]
+    with pytest.raises(ConfigError, match="benchmark=smoke: the job's attempts are of mission_report"):
+        import_job(project, words, job, Screen())
+    assert not (tmp_path / "results").exists()
+
+
 def test_an_unknown_override_is_refused_and_nothing_is_written(project, job, tmp_path):
     with pytest.raises(ConfigError):
         import_job(project, [f"results={tmp_path / 'results'}", "no_such_key=1"], job, Screen())

@@ -84,6 +84,12 @@ def test_a_round_trip_gives_the_same_bytes_and_rows(exported, monkeypatch, capsy
     assert main(["import", "logs", "results=again"]) == 0  # the same again
 
 
+def test_a_map_for_logs_of_our_own_is_refused(exported, monkeypatch, capsys):
+    monkeypatch.chdir(exported.folder)
+    assert main(["import", "logs", "--map", "x=alder"]) == 2
+    assert "--map: has no effect: the samples name their scenarios" in capsys.readouterr().err
+
+
 def test_a_log_holds_what_a_reader_of_it_looks_for(exported):
     (path,) = (exported.folder / "logs").glob("writer-1-*.eval")
     log = read_eval_log(str(path))

@@ -81,5 +81,7 @@ def test_what_is_no_text_is_named(bench):
     ):
         with pytest.raises(TypeError, match=r"scenario_id: expected a text \(str\), found NoneType"):
             ask()
+    with pytest.raises(TypeError, match=r"override_1: expected a text \(str\), found list"):
+        load_benchmark("ma_bench", ["seeds=1"], project=bench.folder)
     with pytest.raises(TypeError, match=r"text: expected a text \(str\), found float"):
         loaded.grade(float("nan"), "alder")  # an empty cell of a data frame

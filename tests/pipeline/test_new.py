@@ -114,7 +114,7 @@ def test_a_benchmark_may_lie_in_any_folder(empty, tmp_path_factory):
 def test_a_benchmark_of_reports_validates_and_its_expert_scores_1(empty, capsys):
     assert new("reports", Screen(), here=empty, protocol=ProtocolName.mission_report) == 0
     assert validate(empty, ["benchmark=reports"], Screen()) == 0
-    assert "1 tasks, 2 source files" in capsys.readouterr().out
+    assert "1 task, 2 source files" in capsys.readouterr().out
     for model in ("oracle", "empty"):
         assert run_here(empty, "benchmark=reports", f"model={model}", "seeds=1") == 0
     rows = json.loads((empty / "results" / "reports" / "leaderboard.json").read_text())["rows"]
@@ -146,6 +146,7 @@ def test_a_report_task_is_made_of_documents_a_report_and_a_spreadsheet(empty, do
     sheet = empty / "data" / "reports" / "flood.xlsx"
     book = openpyxl.load_workbook(sheet)
     names = [cell.value for cell in book["Items"][1]]
+    assert names == ["item_id", "points", "requirement", "source", "rationale"]  # all that a criterion has
     for number, (points, text, source) in enumerate(
         [(3, "Gives 12 tonnes.", "01: 12"), (-1, "Gives 40.", None)]
     ):
@@ -160,6 +161,13 @@ def test_a_report_task_is_made_of_documents_a_report_and_a_spreadsheet(empty, do
         ("c1", -1, "negative"),
     ]
     assert [one.get("source") for one in criteria] == ["01: 12", None]
+    wider = empty / "wider.csv"
+    wider.write_text("item_id,points,severity,requirement,ground_truth\nc0,3,,Gives 12 tonnes.,It is 12.\n")
+    with pytest.raises(Problems, match=r"ground_truth: 'It is 12.'; expected nothing here: a criterion"):
+        import_rubric(empty, ["benchmark=reports"], "flood", wider, Screen())
+    wider.write_text("item_id,points,severity,requirement\nc0,3,vital,Gives 12 tonnes.\n")
+    with pytest.raises(Problems, match=r"severity: 'vital'; expected nothing here: this benchmark has"):
+        import_rubric(empty, ["benchmark=reports"], "flood", wider, Screen())
     assert export_rubric(empty, ["benchmark=reports"], "flood", empty / "out.csv", Screen()) == 0
     assert import_rubric(empty, ["benchmark=reports"], "flood", empty / "out.csv", Screen()) == 0
     again = json.loads((task / "tests" / "fixtures" / "rubric.json").read_text())["criteria"]

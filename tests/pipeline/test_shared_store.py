@@ -224,7 +224,11 @@ def test_a_store_that_can_not_be_used_is_refused_before_anything_is_paid(
 
 def test_copies_that_make_no_sense_are_refused(machine, s3):
     one = machine("one")
+    (one.folder / "file.txt").write_text("a file")
+    (one.folder / "results" / "completions").mkdir(parents=True)
     for words, code, said in (
+        ((f"{s3.bucket()}/mistyped", "results/new"), 2, "no store there"),
+        (("results", "file.txt"), 2, "is a file"),
         (("results", "results"), 2, "both are the same store"),
         (("nowhere", s3.bucket()), 2, "no store there"),
         (("ftp://x/y", "results"), 2, "an address of kind ftp"),

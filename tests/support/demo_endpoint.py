@@ -21,7 +21,7 @@ WORDS = 1500
 
 
 def answer(call: Call) -> Say:
-    if call.body["model"].endswith("judge"):
+    if "judge" in call.body["model"]:
         items = ITEM.findall(call.prompt)
         if '"verdicts"' in call.prompt:  # judge.mode=all_items or per_item
             verdicts = [

@@ -202,7 +202,7 @@ def _refuse_option(override: str, key: str, value: str, options: Sequence[str]) 
         raise ConfigError(key, "an axis can't be removed", f"another of its options: staffbench list {name}")
     if name == "experiment" and not key.startswith("+"):
         raise ConfigError(override, "a grid is added to the configuration", f"+{override}")
-    if value.strip("'") in options or (name == "word_cap" and value.isdigit()):
+    if value.strip("'\"") in options or (name == "word_cap" and value.isdigit()):
         return
     if name == "word_cap":
         raise ConfigError(override, f"no cap {value!r}", "a number of words, as in word_cap=1500, or none")

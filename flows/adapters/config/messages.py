@@ -20,6 +20,7 @@ _KINDS = {
     "finite_number": "a finite number",
     "bool_type": "true or false",
     "string_type": "a text",
+    "string_too_short": "a name",
     "list_type": "a list, such as {key}=[a,b]",
     "dict_type": "keys below it, such as {key}.KEY=...",
     "dataclass_type": "keys below it, such as {key}.KEY=...",

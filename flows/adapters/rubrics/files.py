@@ -15,7 +15,7 @@ from flows.adapters.rubrics.workbook import EXPECTED, Sheet, Unusable, read_work
 from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
 from flows.common.files import write_whole
 from flows.readers.text.decode import decoded
-from flows.schema.rubric_row import FIELDS
+from flows.schema.rubric_row import FIELDS, fields_of
 from flows.schema.scenario import Dimensions, Item
 
 SUFFIXES = (".xlsx", ".csv", ".json", ".jsonl")
@@ -195,7 +195,9 @@ def write_rows(path: Path, items: Sequence[Item], dimensions: Dimensions, docume
             write_whole(path, lambda part: write_workbook(part, rows, dimensions, documents, path))
         case ".csv":
             out = io.StringIO()
-            writer: csv.DictWriter[str] = csv.DictWriter(out, FIELDS, lineterminator="\r\n")
+            writer: csv.DictWriter[str] = csv.DictWriter(
+                out, fields_of(dimensions), extrasaction="ignore", lineterminator="\r\n"
+            )
             writer.writeheader()
             writer.writerows(_flat(item) for item in items)
             write_whole(path, "\ufeff" + out.getvalue())  # by the mark Excel knows UTF-8

@@ -18,7 +18,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
 
 from flows.common.errors import ScenarioError
-from flows.schema.rubric_row import FIELDS
+from flows.schema.rubric_row import fields_of
 from flows.schema.scenario import Dimensions
 
 ITEMS = "Items"
@@ -121,15 +121,16 @@ def write_workbook(
     sheet = book.active
     assert isinstance(sheet, Worksheet)
     sheet.title = ITEMS
-    _head(sheet, FIELDS)
+    fields = fields_of(dimensions)
+    _head(sheet, fields)
     for number, row in enumerate(rows, 2):
-        for column, name in enumerate(FIELDS, 1):
+        for column, name in enumerate(fields, 1):
             value = row.get(name)
             _fill(sheet.cell(number, column), value, named, f"{row.get('item_id')}: {name}")
-    for column, name in enumerate(FIELDS, 1):
+    for column, name in enumerate(fields, 1):
         sheet.column_dimensions[get_column_letter(column)].width = _WIDTHS.get(name, 48)
     sheet.freeze_panes = "B2"
-    sheet.auto_filter.ref = f"A1:{get_column_letter(len(FIELDS))}{max(2, len(rows) + 1)}"
+    sheet.auto_filter.ref = f"A1:{get_column_letter(len(fields))}{max(2, len(rows) + 1)}"
     _lists(book, sheet, dimensions, documents)
     _explain(book, dimensions)
     book.save(path)
@@ -165,26 +166,27 @@ def _fill(cell: Any, value: object, path: Path, what: str) -> None:
 
 def _lists(book: Workbook, sheet: Worksheet, dimensions: Dimensions, documents: Sequence[str]) -> None:
     lists = book.create_sheet("Lists")
-    columns: dict[str, Sequence[str | int]] = {
+    classes: dict[str, Sequence[str | int]] = {
         "step": dimensions.steps,
         "tier": range(1, len(dimensions.tiers) + 1),
         "severity": (*dimensions.severities, *dimensions.wrong_moves),
         "documents": documents,
     }
+    columns = {name: values for name, values in classes.items() if values}
     _head(lists, list(columns))
     for column, (name, values) in enumerate(columns.items(), 1):
         letter = get_column_letter(column)
         lists.column_dimensions[letter].width = 32
         for row, value in enumerate(values, 2):
             lists.cell(row, column, value)
-        if name == "documents" or not values:
+        if name == "documents":
             continue
         offered = DataValidation(
             type="list", formula1=f"Lists!${letter}$2:${letter}${len(values) + 1}", allow_blank=True
         )
         offered.error = f"One of the sheet Lists, column {name}"
         sheet.add_data_validation(offered)
-        place = get_column_letter(FIELDS.index(name) + 1)
+        place = get_column_letter(fields_of(dimensions).index(name) + 1)
         offered.add(f"{place}2:{place}{_MAX_ROWS}")  # pyright: ignore[reportUnknownMemberType] -- openpyxl has no types
 
 
@@ -192,7 +194,7 @@ def _explain(book: Workbook, dimensions: Dimensions) -> None:
     sheet = book.create_sheet("Columns")
     _head(sheet, ["column", "what it holds", "may be empty"])
     tiers = "; ".join(f"{number} {name}" for number, name in enumerate(dimensions.tiers, 1))
-    for row, name in enumerate(FIELDS, 2):
+    for row, name in enumerate(fields_of(dimensions), 2):
         sheet.cell(row, 1, name).font = Font(bold=True)
         text = sheet.cell(row, 2, _EXPLAINED[name] + (tiers if name == "tier" else ""))
         text.alignment = Alignment(vertical="top", wrap_text=True)

@@ -13,6 +13,7 @@ from flows.adapters.task_trees.safe_files import Found
 from flows.adapters.task_trees.tree import read_task
 from flows.common.digests import sha256_file
 from flows.common.errors import ScenarioError, StaffbenchError
+from flows.common.text import plural
 from flows.common.untrusted import inside
 from flows.schema.report_task import FAMILIES, ReportTask
 
@@ -73,8 +74,9 @@ class TreeCheck:
         earned = sum(each.positive_points for each in sums)
         cost = sum(each.penalty_points for each in sums)
         return (
-            f"{len(self.tasks)} tasks, {files.total()} source files ({kinds or 'none'}), {required} required "
-            f"criteria worth {earned:g} points and {penalties} penalties worth {cost:g} points."
+            f"{plural(len(self.tasks), 'task')}, {plural(files.total(), 'source file')} ({kinds or 'none'}), "
+            f"{plural(required, 'required criterion', 'required criteria')} worth {earned:g} points and "
+            f"{plural(penalties, 'penalty', 'penalties')} worth {cost:g} points."
         )
 
 

@@ -158,10 +158,18 @@ class Tracker:
             return 0, [_not_logged(f"see {self._log}")]
         raise StoreError(
             self._results / STORE,
-            "MLflow could not log the runs",
+            f"MLflow could not log the runs ({self._reason()})",
             remedy=f"see {self._log}; results are complete without it; tracking=none disables it. "
             f"A damaged {STORE} may be deleted: the same command logs its runs again",
         )
+
+    def _reason(self) -> str:
+        """Return the last line of the child's log, which says what is wrong."""
+        try:
+            lines = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        except OSError:
+            lines = []
+        return redacted(lines[-1]) if lines else "its log is empty"
 
     def close(self) -> None:
         """Let the child end, if `finish` has not."""

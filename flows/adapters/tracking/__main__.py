@@ -5,12 +5,14 @@ import json
 import os
 import sys
 import threading
+import traceback
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from flows.adapters.tracking import BriefTrace, RunRecord, is_foreign, redacted
 from flows.adapters.tracking.store import prepare, serve
+from flows.common.errors import StaffbenchError
 
 
 def _log(results: Path, experiment: str, parent: str) -> None:
@@ -63,4 +65,10 @@ def _labels(results: Path, experiment: str, benchmark: str) -> None:
 
 
 if __name__ == "__main__":
-    {"--log": _log, "--labels": _labels, "--serve": serve}[sys.argv[1]](Path(sys.argv[2]), *sys.argv[3:])
+    try:
+        {"--log": _log, "--labels": _labels, "--serve": serve}[sys.argv[1]](Path(sys.argv[2]), *sys.argv[3:])
+    except StaffbenchError as fault:
+        sys.exit(f"staffbench: {fault}")
+    except Exception as fault:  # noqa: BLE001 -- a log of all of it, whose last line says what is wrong
+        traceback.print_exc()
+        sys.exit(f"{type(fault).__name__}: {str(fault).splitlines()[0] if str(fault) else ''}".rstrip(": "))

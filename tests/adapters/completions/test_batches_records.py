@@ -136,18 +136,9 @@ def test_a_model_without_batches_is_refused_before_anything_is_sent(tmp_path):
     assert isinstance(error, ConfigError)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("batch_wait_s", -1.0),
-        ("batch_poll_s", 0.0),
-        ("batch_max_requests", 0),
-        ("batch_max_requests", 50_001),
-    ],
-)
-def test_settings_that_no_batch_can_have_are_refused(field, value):
-    with pytest.raises(ConfigError, match=rf"^runner\.{field}: "):
-        check_batches([], dataclasses.replace(BATCH, **{field: value}))
+def test_more_requests_than_a_file_takes_are_refused():
+    with pytest.raises(ConfigError, match=r"^runner\.batch_max_requests: 50001; expected 50000 or less"):
+        check_batches([], dataclasses.replace(BATCH, batch_max_requests=50_001))
 
 
 def test_an_endpoint_without_batches_is_named_at_once(tmp_path):

@@ -31,8 +31,8 @@ def test_a_sound_tree_has_no_fault_and_its_line_in_the_table(tree):
         ),
     ]
     assert check.totals() == (
-        "1 tasks, 2 source files (1 Excel, 1 Word), 2 required criteria worth 5 points "
-        "and 1 penalties worth 2 points."
+        "1 task, 2 source files (1 Excel, 1 Word), 2 required criteria worth 5 points "
+        "and 1 penalty worth 2 points."
     )
 
 

@@ -18,13 +18,9 @@ def check_batches(
     Raises:
         ConfigError: a model or a setting is not supported.
     """
-    for name, wrong, expected in (
-        ("batch_wait_s", runner.batch_wait_s < 0, "0 or more"),
-        ("batch_poll_s", runner.batch_poll_s <= 0, "more than 0"),
-        ("batch_max_requests", not 1 <= runner.batch_max_requests <= MAX_REQUESTS, f"1 to {MAX_REQUESTS}"),
-    ):
-        if wrong:
-            raise ConfigError(f"runner.{name}", str(getattr(runner, name)), expected)
+    if runner.batch_max_requests > MAX_REQUESTS:
+        most = f"{MAX_REQUESTS} or less"
+        raise ConfigError("runner.batch_max_requests", str(runner.batch_max_requests), most)
     for model in models:
         if model.transport is Transport.gguf:
             raise ConfigError(

@@ -47,11 +47,16 @@ def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Scree
         StoreError: a table can't be written.
     """
     judged = _check_overrides(overrides)
-    results = project.absolute() / compose_points(project, overrides, multirun=False)[0].settings.results
+    settings = compose_points(project, overrides, multirun=False)[0].settings
+    results = project.absolute() / settings.results
+    is_named = any(override.startswith("benchmark=") for override in overrides)
     rubric = partial(_rubric_here, project, overrides)
     folder = job_folder(project, job)
     found, parts = open_parts(folder, every=True, rubric=rubric)
     for part in parts:
+        if is_named and part.origin.benchmark != settings.benchmark.name:
+            found = f"the job's attempts are of {part.origin.benchmark}"
+            raise ConfigError(f"benchmark={settings.benchmark.name}", found, part.origin.benchmark)
         check_bounds(part)
         _check_folder(results / part.origin.benchmark)
     written: list[Path] = []
