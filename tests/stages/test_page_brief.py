@@ -104,7 +104,7 @@ def test_a_report_stands_beside_the_expert_s_criterion_by_criterion():
     task = replace(
         TASK,
         reference="The expert wrote that the pier is closed.",
-        controls={"oracle": Control("oracle", "", {"R1": True, "R2": False})},
+        controls={"oracle": Control("oracle", "", {"R1": True, "R2": False, "E1": True})},
     )
     reason = 'the report omits "the pier is closed"'
     verdicts = [VERDICTS[0], replace(VERDICTS[1], reason=reason), *VERDICTS[2:]]
@@ -112,8 +112,8 @@ def test_a_report_stands_beside_the_expert_s_criterion_by_criterion():
     heads = [attrs["aria-label"] for attrs in page.all("section") if "aria-label" in attrs]
     assert heads == ["The report as it was graded (4 words)", "The expert's report"]
     cells = {row[0]: row[3] for row in page.rows if row[0] != "item"}
-    assert cells == {"R2 #+1 point": "✗ does not", "E1 #-3 points": "\u2013", "R3 #+1 point": "\u2013",
-                     "R1 #+1 point": "✓ meets"}  # fmt: skip
+    assert cells == {"R2 #+1 point": "✗ failed", "E1 #-3 points": "✓ passednot triggered",
+                     "R3 #+1 point": "\u2013", "R1 #+1 point": "✓ passed"}  # fmt: skip
     assert [attrs["href"] for attrs in page.all("a") if "expert" in attrs.get("href", "")] == ["#expert-R2"]
     assert "expert" not in Page(a_brief()).said
 

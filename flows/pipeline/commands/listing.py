@@ -88,4 +88,5 @@ def own_rows(project: Path, what: str, overrides: Sequence[str]) -> tuple[str, l
     folder = project / settings.results / benchmark.name
     pairs = [(label, judge) for label, judges in judges_of(folder).items() for judge in judges]
     differs = _differs(folder)
-    return benchmark.name, [(*pair, differs.get(pair, "")) for pair in pairs]
+    not_there = "not on the leaderboard" if differs else ""
+    return benchmark.name, [(*pair, differs.get(pair, not_there)) for pair in pairs]
