@@ -40,8 +40,8 @@ _METADATA = re.compile(r"//169\.254\.|/computeMetadata/|/latest/(api/token|meta-
 _SEE = "docs/how-to/store.md names the variables"
 
 
-def open_blobs(address: StoreAddress, *, is_new: bool = True) -> Blobs:
-    """Open a shared store, creating its marker if it is new; `is_new=False` refuses a new one.
+def open_blobs(address: StoreAddress, *, may_create: bool = True) -> Blobs:
+    """Open a shared store, creating its marker if it is new; with `may_create=False` that is an error.
 
     Raises:
         ConfigError: obstore is not installed, or there is no store.
@@ -53,7 +53,7 @@ def open_blobs(address: StoreAddress, *, is_new: bool = True) -> Blobs:
     # way of a hidden file.
     is_used = isinstance(blobs, FolderBlobs) and any(blobs.folder.glob("[!.]*"))
     found = blobs.get(MARKER)
-    if found is None and not is_new:
+    if found is None and not may_create:
         expected = "a folder of results, or the address of a shared store"
         raise ConfigError(blobs.address, "no store there", expected)
     if found is None and is_used:

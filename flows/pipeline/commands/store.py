@@ -31,7 +31,7 @@ def copy(project: Path, source: str, target: str, screen: Screen) -> int:
     Raises:
         StaffbenchError: a store can't be used, or is not there.
     """
-    given, wanted = _stores(project, source, is_new=False), _stores(project, target)
+    given, wanted = _stores(project, source, may_create=False), _stores(project, target)
     if _place(given) == _place(wanted):
         raise ConfigError(f"store copy {source} {target}", "both are the same store")
     if given.blobs is None and not (given.results / "completions").is_dir():
@@ -54,13 +54,13 @@ def copy(project: Path, source: str, target: str, screen: Screen) -> int:
     return 0
 
 
-def _stores(project: Path, text: str, *, is_new: bool = True) -> Stores:
+def _stores(project: Path, text: str, *, may_create: bool = True) -> Stores:
     """Open a store: a plain path is a folder of results, unless a shared store is there."""
     address = StoreAddress.of(text, project)
     folder = Path(address.bucket)
     if address.scheme == "file" and not text.startswith("file:") and not (folder / MARKER).is_file():
         return Stores(folder)
-    return Stores(project / "results", open_blobs(address, is_new=is_new))
+    return Stores(project / "results", open_blobs(address, may_create=may_create))
 
 
 def _place(stores: Stores) -> str:

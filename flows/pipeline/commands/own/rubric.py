@@ -20,7 +20,7 @@ from flows.pipeline.evaluate.showing import display_path
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.work.evaluations import kind_of
 from flows.schema.document import Packet
-from flows.schema.rubric_row import FIELDS, RowFault, read_item
+from flows.schema.rubric_row import FIELDS, TEXTS, RowFault, fields_of, read_item
 from flows.schema.scenario import CRITERIA, MA_BENCH, Dimensions, Evidence, Item
 from flows.schema.settings import BenchmarkSettings
 from flows.stages.packet import missing_quotes
@@ -136,8 +136,8 @@ def _criterion(row: FileRow, dimensions: Dimensions) -> tuple[Item | None, list[
     lines = cast("list[dict[str, str]]", fields.pop("source", []))
     source = "\n".join(": ".join(filter(None, (one["document"], one["quote"]))) for one in lines)
     item, wrong = read_item(fields, (), dimensions)
-    for name in ("ground_truth", "pass_condition", "fail_condition"):
-        if fields.get(name) not in (None, ""):
+    for name in TEXTS:
+        if name not in fields_of(dimensions) and fields.get(name) not in (None, ""):
             expected = "nothing here: a criterion is graded by its requirement"
             wrong.append(RowFault(name, repr(fields[name]), expected))
     if wrong:
