@@ -1,8 +1,7 @@
-"""Results go out as logs of Inspect and come back; other logs come in as briefs; hostile ones are refused."""
+"""Results go out as logs of Inspect and come back; logs of other tasks come in as briefs."""
 
 import errno
 import json
-import zipfile
 
 import pytest
 from inspect_ai.log import (
@@ -17,23 +16,12 @@ from inspect_ai.log import (
 from inspect_ai.model import ModelOutput
 
 from flows.__main__ import main
-from tests.support.bench import ITEM, Project, answer, remote
-from tests.support.plain_flow import without_prefect
-from tests.support.report_bench import project_here, sweep_here
+from tests.support.report_bench import sweep_here
 from tests.support.report_endpoint import answer as reports_answer
 from tests.support.report_endpoint import reports
-from tests.support.scripted_server import Call, Say, ScriptedServer
+from tests.support.scripted_server import ScriptedServer
 
 TABLES = ("briefs", "verdicts", "scores", "repeats", "reports", "trajectories", "settings")
-
-
-def graded(call: Call) -> Say:
-    """A judge that fails one item and is sometimes refused, and a writer that is sometimes."""
-    if not call.body["model"].startswith("judge"):
-        return Say("", finish="content_filter") if call.body["seed"] == 2 else answer(call)
-    items = ITEM.findall(call.prompt)
-    failed = [{"id": "bridge", "mode": "omission", "reason": "not | <there>\n`x`"}]
-    return Say(json.dumps({"items": len(items), "failed": failed}))
 
 
 def files_of(folder):
@@ -44,31 +32,6 @@ def files_of(folder):
         for path in sorted((folder / kind).rglob("*"))
         if path.is_file() and path.suffix != ".html"
     }
-
-
-@pytest.fixture
-def bench(tmp_path, project, monkeypatch):
-    bench = project_here(tmp_path, project / "conf", monkeypatch)
-    monkeypatch.chdir(tmp_path)
-    return bench
-
-
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory, project):
-    """Logs of four conditions, one of them under a judge with repeats and a second judge."""
-    folder = tmp_path_factory.mktemp("exported")
-    bench = Project(folder, project / "conf", {})
-    with pytest.MonkeyPatch.context() as patch, ScriptedServer(graded) as server:
-        without_prefect(patch)
-        patch.chdir(folder)
-        assert sweep_here(folder, "model=strong,weak,extractive", "seeds=2") == 0
-        asked = remote(server, "word_cap=5", 'judge.label="Jüdge/1"')
-        assert sweep_here(folder, *asked, "judge.repeat=3") == 4  # refusals have no verdict
-        writer = [one for one in asked if not one.startswith("judge")]
-        assert sweep_here(folder, *writer, "judge=offline") == 4
-        assert main(["export", "ma_bench", "logs", "--to", "inspect"]) == 0
-        assert main(["report"]) == 0
-    return bench
 
 
 def test_a_round_trip_gives_the_same_bytes_and_rows(exported, monkeypatch, capsys):
@@ -182,113 +145,6 @@ def test_a_log_without_a_scenario_says_how_to_map(bench, capsys):
     assert "no output of a scenario (one, two); expected one of alder, birch" in capsys.readouterr().err
     assert main(["import", str(log), "--key", "where"]) == 2
     assert "two samples are birch, epoch 1" in capsys.readouterr().err
-
-
-def changed(exported, folder, change, name="strong*"):
-    """A log of ours, changed by `change` as JSON."""
-    log = read_eval_log(str(next((exported.folder / "logs").glob(name)))).model_dump(mode="json")
-    record = log["eval"]["metadata"]["staffbench"]["conditions"][0]
-    score = next(iter(log["samples"][0]["scores"].values()))
-    change(log, record, score["metadata"]["staffbench"])
-    path = folder / "changed.eval"
-    write_eval_log(EvalLog.model_validate(log), str(path))
-    return path
-
-
-def drop_items(log, record, sample):
-    sample["verdicts"].pop()
-
-
-def is_of_another(log, record, sample):
-    sample["brief"]["scenario_id"] = "birch"
-
-
-def passed_is_text(log, record, sample):
-    sample["verdicts"][0]["passed"] = "yes"
-
-
-def other_text(log, record, sample):
-    sample["brief"]["text"] += " More."
-
-
-def other_rubric(log, record, sample):
-    record["about"]["rubrics"]["alder"] = "0" * 64
-
-
-def other_rules(log, record, sample):
-    record["about"]["judge_versions"] = {"offline": "0"}
-
-
-def writes_elsewhere(log, record, sample):
-    record["settings"]["results"] = "/tmp/inspect-elsewhere"
-    record["settings"]["model"]["label"] = "../../../elsewhere"
-
-
-def other_data(log, record, sample):
-    record["settings"]["benchmark"]["data"] = "../secret"
-
-
-def unknown_benchmark(log, record, sample):
-    record["settings"]["benchmark"]["name"] = "../x results=/tmp/elsewhere"
-
-
-def odd_carried(log, record, sample):
-    record["about"]["spent"] = {"writer": "a lot"}
-
-
-def path_like_id(log, record, sample):
-    log["samples"][0]["id"] = "../../etc/passwd"
-
-
-def nonsense(log, record, sample):
-    log["eval"]["metadata"]["staffbench"] = {"conditions": [[]]}
-
-
-def newer(log, record, sample):
-    record["format"] = 99
-
-
-HOSTILE = {
-    drop_items: "verdicts",
-    is_of_another: "another brief",
-    passed_is_text: "validation error",
-    other_text: "briefs_digest",
-    other_rubric: "rubrics",
-    other_rules: "judge_versions",
-    writes_elsewhere: "other than here: condition",
-    other_data: "another than here",
-    unknown_benchmark: "../x",
-    odd_carried: "not readable as a log",
-    path_like_id: "etc/passwd",
-    nonsense: "not readable as a log",
-    newer: "another version",
-}
-
-
-@pytest.mark.parametrize("change", HOSTILE, ids=lambda one: one.__name__)
-def test_a_changed_log_is_refused_and_writes_nothing(exported, tmp_path, monkeypatch, capsys, change):
-    monkeypatch.chdir(exported.folder)
-    path = changed(exported, tmp_path, change)
-    assert main(["import", str(path), f"results={tmp_path}/results"]) in (1, 2)
-    assert HOSTILE[change] in capsys.readouterr().err
-    assert not list((tmp_path / "results").rglob("*.parquet"))
-
-
-@pytest.mark.parametrize("how", ["cut", "empty", "text", "bomb", "no json"])
-def test_a_damaged_log_is_refused(exported, tmp_path, monkeypatch, capsys, how):
-    monkeypatch.chdir(exported.folder)
-    path = tmp_path / "damaged.eval"
-    whole = next((exported.folder / "logs").glob("strong*")).read_bytes()
-    if how == "bomb":
-        monkeypatch.setattr("flows.pipeline.inspect.other_logs.MAX_SAMPLE_BYTES", 1000)
-        path.write_bytes(whole)
-    elif how == "no json":
-        with zipfile.ZipFile(path, "w") as file:
-            file.writestr("header.json", "[]")
-    else:
-        path.write_bytes({"cut": whole[: len(whole) // 2], "empty": b"", "text": b"hello"}[how])
-    assert main(["import", str(path), f"results={tmp_path}/results"]) == 1
-    assert "damaged.eval: not readable as a log" in capsys.readouterr().err
 
 
 def test_nothing_to_import_or_export_is_said(bench, capsys):
