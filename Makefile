@@ -38,7 +38,7 @@ eee: .eee/.installed  ## the validator of Every Eval Ever, in .eee
 
 dvc-s3: .dvc-s3/.installed  ## DVC with its S3 plugin, in .dvc-s3
 
-smoke: $(LOCAL)  ## the whole pipeline with it, on one tiny scenario; no result
+smoke: $(LOCAL)  ## the whole pipeline with the small model of `make local`; no result
 	$(BIN)/staffbench run +experiment=smoke
 	@# As a judge. 4 says that items have no verdict: it can't grade.
 	$(BIN)/staffbench run benchmark=smoke model=strong judge=smollm2 seeds=1 || test $$? -eq 4

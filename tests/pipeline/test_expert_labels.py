@@ -138,6 +138,7 @@ def test_unknown_names_are_named_with_all_else_and_each_by_its_wrong_part(tmp_pa
         "m-default,port,7,A,pass",
         "m-default,port,1,AA,pass",
         "m-default,port,1,A,yes",
+        "m-default,port,1,C,ja",
     ]
     entries = [graded("j", {"A": True, "B": True})]
     files = [file_of(tmp_path, HEAD, *lines), tmp_path / "other.csv"]
@@ -147,9 +148,11 @@ def test_unknown_names_are_named_with_all_else_and_each_by_its_wrong_part(tmp_pa
         read_labels(files, {}, lambda read: label_faults(read, entries))
     assert [line.removeprefix("labels.csv, line ") for line in error.value.lines] == [
         "6: label 'yes'; expected pass or fail",
+        "7: label 'ja'; expected pass or fail",
         f"{files[1]}: no column condition among conditon, {rest}; expected columns condition, {rest}",
         "2: no condition 'm-defalt' with a verdict; expected m-default",
         "3: no scenario 'prot' with a verdict in m-default; expected port",
         "4: no seed '7' with a verdict in m-default port; expected one of 1",
         "5: no item 'AA' with a verdict in m-default port 1; expected A or B",
+        "7: no item 'C' with a verdict in m-default port 1; expected one of A, B",
     ]

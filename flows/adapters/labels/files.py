@@ -38,12 +38,17 @@ def read_labels(
     """
     problems: list[StaffbenchError] = []
     found: dict[tuple[str, str, str, int, str], ExpertLabel] = {}
+    places: list[ExpertLabel] = []  # of rows with a wrong label, which `check` sees too
     for path in _files(paths):
-        is_sheet = path.suffix.lower() == ".xlsx"
+        labels: list[ExpertLabel] = []
         try:
-            labels, faults = read_sheet(path, briefs) if is_sheet else _read_csv(path)
+            if path.suffix.lower() == ".xlsx":
+                labels, faults = read_sheet(path, briefs)
+            else:
+                labels, unlabelled, faults = _read_csv(path)
+                places += unlabelled
         except ScenarioError as error:  # the whole file
-            labels, faults = [], [error]
+            faults = [error]
         if not labels and not faults:
             faults = [ScenarioError(path, "no label", "one or more rows with a label")]
         problems += faults
@@ -55,7 +60,7 @@ def read_labels(
                 problems.append(
                     ScenarioError(label.where, f"{what} by {label.rater}", f"one; the first is {first.where}")
                 )
-    problems += check(list(found.values()))
+    problems += check([*found.values(), *places])
     if problems:
         raise Problems.one_or_all("labels", problems)
     return list(found.values())
@@ -93,24 +98,25 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return found
 
 
-def _read_csv(path: Path) -> tuple[list[ExpertLabel], list[StaffbenchError]]:
+def _read_csv(path: Path) -> tuple[list[ExpertLabel], list[ExpertLabel], list[StaffbenchError]]:
+    """Return the labels, the places of rows with another word than a label, and the faults."""
     found: list[ExpertLabel] = []
+    places: list[ExpertLabel] = []
     faults: list[StaffbenchError] = []
     for number, row in enumerate(_rows(path), 2):
         texts = {name: (row.get(name) or "").strip() for name in (*COLUMNS, "rater")}
         where, seed, label = f"{path.name}, line {number}", texts["seed"], texts["label"]
         if not label:
             continue
-        wrong: list[StaffbenchError] = []
         if label not in _PASSED:
-            wrong.append(ScenarioError(where, f"label {label!r}", "pass or fail"))
+            faults.append(ScenarioError(where, f"label {label!r}", "pass or fail"))
         if not (seed.isascii() and seed.isdigit()):
-            wrong.append(ScenarioError(where, f"seed {seed!r}", "a number, 1 or more"))
-        faults += wrong
-        if not wrong:
-            names = texts["condition"], texts["scenario_id"], int(seed), texts["item_id"]
-            found.append(ExpertLabel(texts["rater"] or NOBODY, *names, _PASSED[label], where))
-    return found, faults
+            faults.append(ScenarioError(where, f"seed {seed!r}", "a number, 1 or more"))
+            continue
+        names = texts["condition"], texts["scenario_id"], int(seed), texts["item_id"]
+        one = ExpertLabel(texts["rater"] or NOBODY, *names, _PASSED.get(label, False), where)
+        (found if label in _PASSED else places).append(one)
+    return found, places, faults
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
