@@ -106,18 +106,20 @@ class _Reader:
         self._pipe: Pipe | None = None
         self._base = 0
         self._stopped = False
+        self._killed: subprocess.Popen[bytes] | None = None  # by `stop`; it may take a moment to end
         atexit.register(self.close)
 
     def stop(self, *, stopped: bool) -> None:
         self._stopped = stopped
         process = self._process
         if stopped and process is not None:
+            self._killed = process
             process.kill()  # whoever waits for it finds it ended
 
-    def _refuse_if_stopped(self) -> None:
-        if self._stopped:
+    def _refuse_if_stopped(self, process: subprocess.Popen[bytes] | None = None) -> None:
+        if self._stopped or (process is not None and process is self._killed):
             found = "stopped before every document was read"
-            raise Stopped("reading", found, remedy="The same command resumes.")
+            raise Stopped("reading", found, remedy="the same command resumes")
 
     def call(
         self, call: list[str], data: bytes, path: Path, limits: Limits, on_progress: OnProgress | None
@@ -139,7 +141,7 @@ class _Reader:
                 raise
             if reply is None or watch.over:
                 self.close()
-                self._refuse_if_stopped()
+                self._refuse_if_stopped(process)
                 found = watch.over or f"the process that reads it ended ({_ending(process)})"
                 raise ReadError(path, found, "a document within the limits of its reader", _REMEDY)
             if _resident(process) > self._base + limits.memory // 4:
@@ -159,7 +161,7 @@ class _Reader:
             pipe.close()
 
     def _started(self) -> tuple[subprocess.Popen[bytes], Pipe]:
-        if self._process is not None and self._process.poll() is not None:
+        if self._process is not None and (self._process is self._killed or self._process.poll() is not None):
             self.close()
         process, pipe = self._process, self._pipe
         if process is None or pipe is None:

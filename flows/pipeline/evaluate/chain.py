@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flows.adapters.objects import ObjectStore
-from flows.common.errors import Stopped, StoreError
+from flows.common.errors import StoreError
 from flows.pipeline.orchestration.cached_tasks import run_cached
 from flows.pipeline.orchestration.work import StageResult, Work
 from flows.pipeline.work.judging import Judged, judge_work, judged_of
@@ -92,8 +92,7 @@ async def run_chain(
         on_step(work.stage, result.skipped)
         return result
 
-    if context.stopping:
-        raise Stopped("run", "stopped before everything was done", remedy="the same command resumes")
+    context.check_stopping()
     packet = take_packet(context, evaluation, scenario)
     wrote = await stage(kind.write(context, evaluation, scenario, packet))
     cut = await stage(kind.read(context, evaluation, scenario, wrote))

@@ -81,7 +81,6 @@ class Signals:
     def begin(self) -> None:
         """Install the handlers; a second signal cancels the current task."""
         self._run = asyncio.current_task()
-        stop_reading(stopped=False)
         self.take()
 
     def take(self) -> None:
@@ -99,7 +98,7 @@ class Signals:
         if context.evaluations[0].settings.runner.batch:
             text = "submitted batches continue at the provider; the same command collects them."
         else:
-            going = "stages that are running finish"
+            going = "what is being read or graded finishes"
             if context.client is not None:
                 going = "calls in flight finish and are stored"
             text = f"{going}. Press Ctrl-C again to abandon them."
@@ -135,6 +134,7 @@ class Job:
 
     def report(self) -> None:
         """Write the leaderboard, if it has a row."""
+        stop_reading(stopped=False)  # of a stopped run, too
         context, first = self.context, self.context.evaluations[0]
         if not self.finished.outcomes:
             return

@@ -21,6 +21,7 @@ from flows.pipeline.orchestration.lost import PrefectError, watched
 from flows.pipeline.orchestration.server import Server
 from flows.pipeline.work.evaluations import build_evaluations
 from flows.pipeline.work.stores import Stores, check_calls
+from flows.readers.guarded import stop_reading
 from flows.schema.settings import Engine, Settings
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def run_points(
     evaluations = build_evaluations(project, points)
     title, params = title_of(evaluations)
     with ExitStack() as stack:
+        stack.callback(stop_reading, stopped=False)  # for the next run of this process
         tracking, tracker = settings.tracking, None
         if tracking.enabled:
             tracker = Tracker(results, tracking.experiment, tracking.wait_s)

@@ -19,7 +19,7 @@ from flows.adapters.pages.convert import MAX_IMAGES
 from flows.adapters.pages.draw import DPI, draw_page
 from flows.common.blobs import Mirror
 from flows.common.digests import canonical_json, sha256_bytes, sha256_text
-from flows.common.errors import StoreError
+from flows.common.errors import Stopped, StoreError
 from flows.common.files import unwritable, write_whole
 from flows.common.text import plural
 
@@ -48,6 +48,7 @@ class Renders:
         `workers` layouts are made at once. `mirror` is where other machines have the same files, if they
         have.
         """
+        self.stopping = False  # True once no more layouts are to be made
         self._mirror = mirror
         self._settled = set[Path]()
         self._folder = folder
@@ -62,6 +63,7 @@ class Renders:
 
         Raises:
             StoreError: the result can't be stored.
+        Stopped: it is not stored, and no more are to be made.
         """
         return await self._measured(data, suffix.lower(), "images" if images else "count", caller)
 
@@ -89,6 +91,8 @@ class Renders:
             found = await asyncio.to_thread(self._stored, name, caller)
             if found is None:
                 async with self._slots:
+                    if self.stopping:
+                        raise Stopped("run", "stopped before all was done", remedy="the same command resumes")
                     found = await asyncio.to_thread(self._make, name, data, suffix, kind, caller)
             return found
 

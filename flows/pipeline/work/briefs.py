@@ -1,6 +1,5 @@
 """The MA-Bench protocol: a brief is text, written in one reply and cut at the word cap."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -70,7 +69,7 @@ class Briefs(BenchmarkKind):
 
             async def make() -> list[dict[str, Any]]:
                 return [
-                    as_row(await asyncio.to_thread(write_local, project, settings, scenario, packet, seed))
+                    as_row(await context.in_turn(write_local, project, settings, scenario, packet, seed))
                     for seed in seeds
                 ]
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from flows.adapters.completions.client import check_keys
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.common.digests import sha256_file
-from flows.common.errors import Stopped
 from flows.common.gather import gather_then_raise
 from flows.pipeline.native.judging import AGENT_VERSION
 from flows.pipeline.orchestration.work import Work
@@ -174,11 +173,10 @@ async def _grade(
     if brief.text is None:
         reason = f"no brief: {brief.detail}" if brief.detail else "no brief"
         return _once(verdicts_for_missing(scenario.items, brief, _NO_TEXT[brief.status], reason))
-    if context.stopping:
-        raise Stopped("run", "stopped before everything was graded", remedy="The same command resumes.")
+    context.check_stopping()
     match evaluation.settings.judge.kind:
         case JudgeKind.offline:
-            return await asyncio.to_thread(_grade_offline, scenario, brief, brief.text)
+            return await context.in_turn(_grade_offline, scenario, brief, brief.text)
         case JudgeKind.panel:
             return await _grade_by_panel(context, evaluation, scenario, brief, files)
         case JudgeKind.remote:

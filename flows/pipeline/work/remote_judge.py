@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.adapters.completions.threaded_client import ThreadedClient
-from flows.common.errors import ConfigError, Stopped
+from flows.common.errors import ConfigError
 from flows.common.gather import gather_then_raise
 from flows.pipeline.native.chat import seconds_of
 from flows.pipeline.native.contract import TOOL_SECONDS, Limits
@@ -150,8 +150,7 @@ async def _ask_agent(
         messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], waited: float
     ) -> Completion:
         nonlocal earlier, offered
-        if context.stopping:
-            raise Stopped("run", "stopped while judging", remedy="The same command resumes.")
+        context.check_stopping()
         offered = tools
         timed = {**asked, TOOL_SECONDS: round(waited, 3)}
         outcome = await client.complete(request_of(messages), judge, timed)

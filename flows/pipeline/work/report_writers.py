@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.common.digests import sha256_file
-from flows.common.errors import ScenarioError, Stopped
+from flows.common.errors import ScenarioError
 from flows.pipeline.inputs.brief_table import REPORT_SUFFIXES, find_table, read_brief_table
 from flows.pipeline.inputs.packets import source_digests
 from flows.pipeline.inputs.scenarios import task_of
@@ -72,8 +72,7 @@ async def native_attempt(
     async def ask(
         messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], waited: float
     ) -> Completion:
-        if context.stopping:
-            raise Stopped("run", "stopped in an attempt", remedy="The same command resumes.")
+        context.check_stopping()
         plain = build_call(model, effort, messages, seed)
         request = replace(plain, parameters={**plain.parameters, "tools": [dict(tool) for tool in tools]})
         timed = {**asked, TOOL_SECONDS: round(waited, 3)}

@@ -86,7 +86,7 @@ class Reports(BenchmarkKind):
 
             async def make() -> list[dict[str, Any]]:
                 reports = [
-                    await asyncio.to_thread(local_report, context.project, settings, scenario, packet, seed)
+                    await context.in_turn(local_report, context.project, settings, scenario, packet, seed)
                     for seed in seeds
                 ]
                 rows = [
@@ -180,7 +180,7 @@ async def read_submitted(context: RunContext, scenario: Scenario, submitted: Sub
     if submitted.report is not None:
         path = context.reports.path(submitted.report)
         try:
-            file = await asyncio.to_thread(check_report, path)
+            file = await context.in_turn(check_report, path)
         except ReadError as error:
             # Our reader failed: the report does not score 0, and other attempts are still scored.
             status, why = BriefStatus.error, f"the report can't be read here: {error.found}"

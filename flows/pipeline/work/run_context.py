@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
+from flows.common.errors import Stopped
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.orchestration.work import StageResult, Work
 from flows.schema.brief import Brief
@@ -22,6 +24,9 @@ from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
 from flows.schema.settings import BenchmarkSettings, JudgeSettings, PromptSettings, ProtocolName, Settings
 from flows.stages.generate import build_messages
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 Files = Callable[[Brief], Awaitable[bytes | None]]
 """Returns the file of a brief; None if it is text."""
@@ -146,9 +151,27 @@ class RunContext:
             self._messages[key] = build_messages(scenario.assignment, packet, prompt)
         return self._messages[key]
 
+    def check_stopping(self) -> None:
+        """Raise `Stopped` if the run is to stop."""
+        if self.stopping:
+            raise Stopped("run", "stopped before everything was done", remedy="the same command resumes")
+
+    async def in_turn(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run blocking work in a thread of the pool, unless the run is stopped before its turn comes.
+
+        Raises:
+            Stopped: the run is to stop.
+        """
+
+        def begin() -> T:
+            self.check_stopping()
+            return work(*args, **kwargs)
+
+        return await asyncio.to_thread(begin)
+
     def stop(self) -> None:
-        """Start no more calls; calls in flight finish and are stored."""
-        self.stopping = True
+        """Start no more calls and no more reading and grading; calls in flight finish and are stored."""
+        self.stopping = self.renders.stopping = True
         if self.client is not None:
             self.client.stop()
 
