@@ -9,8 +9,10 @@ import html
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from flows.adapters import tables
 from flows.adapters.config.described import AXES, comment
@@ -151,8 +153,9 @@ def leaderboard() -> str:
 
 
 def attributes(kind: type) -> list[tuple[str, str]]:
-    """Names and meanings of a dataclass's fields, from the comments beside and above them."""
+    """Names and meanings of a dataclass's fields, from the comments at them, and the values they take."""
     found: list[tuple[str, str]] = []
+    hints = get_type_hints(kind)
     above: list[str] = []
     for line in inspect.getsource(kind).splitlines():
         if note := re.match(r"    # (.+)", line):
@@ -162,10 +165,25 @@ def attributes(kind: type) -> list[tuple[str, str]]:
             text = " ".join(above) or entry[2]
             several = re.match(r"(\w+(?:, \w+)+): (.+)", text or "") if above else None
             names, what = (several[1], several[2]) if several else (entry[1], text)
-            if what:
-                found.append((", ".join(f"`{name}`" for name in names.split(", ")), _sentence(what)))
+            values = _values(hints.get(entry[1]))
+            listed = any(value not in (what or "") for value in values)
+            if what or listed:
+                one_of = f"One of {', '.join(f'`{value}`' for value in values)}." if listed else ""
+                meaning = " ".join(filter(None, [_sentence(what or ""), one_of]))
+                found.append((", ".join(f"`{name}`" for name in names.split(", ")), meaning))
         above = []
     return found
+
+
+def _values(hint: Any) -> list[str]:
+    """Return the texts that a field takes, if they are a closed list."""
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return [member.value for member in hint]
+    if get_origin(hint) is Literal:
+        return [value for value in get_args(hint) if isinstance(value, str)]
+    if get_origin(hint) in (Union, UnionType, Annotated):
+        return [value for part in get_args(hint) for value in _values(part)]
+    return []
 
 
 def _sentence(text: str) -> str:

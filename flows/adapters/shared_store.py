@@ -37,6 +37,11 @@ _NO_BUCKET = re.compile(r"NoSuchBucket|ContainerNotFound|bucket does not exist|I
 _FOR_GOOD = re.compile(r"status code: 4(?!0[89]|29)\d\d")  # not 408, 409 and 429
 # Without credentials of another kind, a machine's own are asked for at such an address.
 _METADATA = re.compile(r"//169\.254\.|/computeMetadata/|/latest/(api/token|meta-data)|/metadata/identity/")
+_ENDPOINTS = {
+    "s3": re.compile(r"AWS_ENDPOINT(_URL)?(_S3)?", re.IGNORECASE),
+    "az": re.compile(r"AZURE_(STORAGE_)?ENDPOINT", re.IGNORECASE),
+}
+"""Environment variables with the address of another service than the provider's, by scheme."""
 _SEE = "docs/how-to/store.md names the variables"
 
 
@@ -166,6 +171,7 @@ class ObjectBlobs:
         self._given_up: StoreError | None = None
         self._is_new = True  # it has not answered yet
         # One layer retries, as for calls: obstore does not retry conditional puts.
+        _check_endpoints(address.scheme)
         client = {"allow_http": True, "timeout": f"{_REQUEST_S}s", "connect_timeout": "10s"}
         options: dict[str, Any] = {"client_options": client, "retry_config": {"max_retries": 0}}
         kinds: dict[str, Any] = {"s3": store.S3Store, "gs": store.GCSStore, "az": store.AzureStore}
@@ -265,6 +271,16 @@ class ObjectBlobs:
         if self._is_new and _METADATA.search(text) and (for_good or "status code" not in text):
             return f"no credentials in the environment; {_SEE}: {said}"
         return said if for_good or isinstance(error, kinds.NotSupportedError) else None
+
+
+def _check_endpoints(scheme: str) -> None:
+    """Refuse an address that obstore takes and then panics over, with a traceback of Rust."""
+    names = _ENDPOINTS.get(scheme)
+    for name, value in os.environ.items():
+        if names is not None and names.fullmatch(name) and not re.match(r"https?://[^/]", value):
+            raise ConfigError(
+                name, f"{value!r} is no address", "http://HOST:PORT or https://HOST, or no variable"
+            )
 
 
 def _said(error: Exception) -> str:

@@ -93,7 +93,7 @@ class HarnessSettings(Strict):
 class EffortSettings(Strict):
     """The writer's reasoning effort."""
 
-    level: Effort  # one of `Effort`
+    level: Effort  # the model's preset says what is sent for it
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,9 @@ def differing(rows: Sequence[RowSettings]) -> list[Pairs]:
     """Return for each row the settings that tell it from the others, as keys and values.
 
     Within rows of the same option (of a model, say), every key with several values is named. A key that was
-    overridden is named as well, unless it has the same value in all rows. Rows that are still alike, such as
-    those of older files without settings, are told apart by their digests.
+    overridden is named as well, unless it has the same value in all rows; one that changes no result, such as
+    a header, only if the rows are alike without it. Rows that are still alike, such as those of older files
+    without settings, are told apart by their digests.
     """
     flat = [_flat(row.settings) for row in rows]
     found: list[dict[str, str]] = [{} for _ in rows]
@@ -58,14 +59,28 @@ def differing(rows: Sequence[RowSettings]) -> list[Pairs]:
     for values, row, pairs in zip(flat, rows, found, strict=True):
         known = values or {}
         named = [key for key in row.changed if key.split(".")[-1] not in _NOT_COMPARED | _NAMING]
-        pairs |= {key: known[key] for key in named if key in known and key not in everywhere}
-    for members in _grouped([(row.shown, *pairs.items()) for row, pairs in zip(rows, found, strict=True)]):
+        pairs |= {key: known[key] for key in _below(named, known) if key not in everywhere}
+    for members in _alike(rows, found):
+        group = [flat[number] or {} for number in members]
+        changed = {key for number in members for key in rows[number].changed}
+        for key in sorted({key for values in group for key in _below(changed, values)}):
+            _name(found, members, key, [values.get(key, "not set") for values in group])
+    for members in _alike(rows, found):
         for place, key in enumerate(("condition", "judge digest")):
             _name(found, members, key, [rows[number].digests[place][:8] for number in members])
-    for pairs in found:
-        if pairs.get("benchmark.scenarios") == _ALL:  # the column of scenarios says so
-            del pairs["benchmark.scenarios"]
-    return [tuple((_short(key), value) for key, value in sorted(pairs.items())) for pairs in found]
+    return [
+        tuple(
+            (_short(key), value)
+            for key, value in sorted(pairs.items())
+            if (key, value) != ("benchmark.scenarios", _ALL)  # the column of scenarios says so
+        )
+        for pairs in found
+    ]
+
+
+def _alike(rows: Sequence[RowSettings], found: Sequence[Mapping[str, str]]) -> list[list[int]]:
+    """Return the places of rows of which nothing that is named so far tells one from another."""
+    return _grouped([(row.shown, *pairs.items()) for row, pairs in zip(rows, found, strict=True)])
 
 
 def _name_options(
@@ -92,7 +107,13 @@ def _name(found: Sequence[dict[str, str]], members: Sequence[int], key: str, val
 def changed_values(settings: Mapping[str, Any], changed: Collection[str]) -> dict[str, str]:
     """Return the values of overridden keys by their shown names, sorted."""
     flat = _flat(settings) or {}
-    return {_short(key): flat[key] for key in sorted(changed) if key in flat}
+    return {_short(key): flat[key] for key in sorted(_below(changed, flat))}
+
+
+def _below(changed: Collection[str], flat: Mapping[str, str]) -> list[str]:
+    """Return the keys of `flat` that are among `changed`, or below one of its keys, such as a header's."""
+    keys = [one for one in changed if "." in one]  # without the names of sections
+    return [key for key in flat if any(key == one or key.startswith(f"{one}.") for one in keys)]
 
 
 def _grouped(names: Sequence[Any]) -> list[list[int]]:

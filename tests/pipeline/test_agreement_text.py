@@ -58,6 +58,8 @@ def test_what_was_not_judged_and_what_is_no_better_is_said():
         "tier 2: kappa no better than BM25 (0.57)",
     ]
     assert remarks(REQUIREMENTS) == []
+    constant = replace(REQUIREMENTS, kappa=None, kappa_margin=None, groups=())
+    assert remarks(constant) == ["all: no kappa, since all its verdicts are alike; BM25 has 0.57"]
 
 
 def test_a_phrase_has_the_figures_the_baselines_and_what_is_not_judged():

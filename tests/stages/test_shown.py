@@ -80,6 +80,16 @@ def test_what_changes_no_result_and_the_names_of_a_model_are_not_named():
     assert differing(moved) == [(("model.api_base", "http://a"),), (("model.api_base", "http://b"),)]
 
 
+def test_an_overridden_key_that_changes_no_result_is_named_where_nothing_else_tells_rows_apart():
+    team = row(1, model={"headers": {"X-Team": "MY_TEAM"}}, changed=["model", "model.headers"])
+    assert differing([row(), team]) == [
+        (("model.headers.X-Team", "not set"),), (("model.headers.X-Team", "MY_TEAM"),),
+    ]  # fmt: skip
+    hot = row(model={"parameters": {"temperature": 0.9}})
+    assert [key for key, _ in differing([team, hot])[0]] == ["temperature"]
+    assert changed_values(team.settings, team.changed) == {"model.headers.X-Team": "MY_TEAM"}
+
+
 def test_rows_that_are_still_alike_are_told_apart_by_their_digests():
     rows = [row(1, known=False), row(2, known=False)]
     assert differing(rows) == [

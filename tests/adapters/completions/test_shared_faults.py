@@ -219,6 +219,15 @@ def test_an_account_that_is_not_named_is_asked_for(no_credentials, monkeypatch):
         open_blobs(StoreAddress.of("az://container/x"))
 
 
+@pytest.mark.parametrize("name", ["AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AZURE_STORAGE_ENDPOINT"])
+@pytest.mark.parametrize("value", ["127.0.0.1:5555", "", "https://"])
+def test_an_address_of_a_service_without_a_scheme_is_named(no_credentials, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    address = "s3://bucket/x" if name.startswith("AWS") else "az://container/x"
+    with pytest.raises(ConfigError, match=f"^{name}: '{value}' is no address; expected http://HOST:PORT"):
+        open_blobs(StoreAddress.of(address))
+
+
 def test_a_folder_without_room_names_the_path(tmp_path, full_disk):
     blobs = FolderBlobs(StoreAddress.of(str(tmp_path)))
     for write in (blobs.put, blobs.create):

@@ -39,7 +39,10 @@ def remarks(found: Agreement) -> list[str]:
             said.append(f"{_name(group, found)}: {group.n_ungraded} without a verdict")
         if group.no_better_than:
             rater, kappa = group.no_better_than
-            said.append(f"{_name(group, found)}: kappa no better than {rater} ({kappa:.2f})")
+            compared = f"kappa no better than {rater} ({kappa:.2f})"
+            if group.kappa is None:
+                compared = f"no kappa, since all its verdicts are alike; {rater} has {kappa:.2f}"
+            said.append(f"{_name(group, found)}: {compared}")
     return said
 
 
