@@ -73,6 +73,9 @@ def test_the_trajectory_that_a_job_kept_is_on_the_attempts_page(here, job):
     for said in ("Write &lt;b&gt;the&lt;/b&gt; memo.", "I list the files.", "[image]", "notes.txt", "2.5 s"):
         assert said in page
     assert "Reply 2 of 2" in page
+    index = (here.own / "site" / "index.html").read_text()
+    assert f'<a href="attempts/{folder.name}/memo-01-1.html">memo-01 1</a>' in index
+    assert "&lt;a" not in index
     assert "1,400 tokens in" in page
     assert "3,009 characters in all" in page
     assert "Copied." not in page
@@ -87,6 +90,12 @@ def test_a_damaged_trajectory_is_no_reason_to_refuse_a_job(here, job, content):
     trajectory(job, content)
     assert import_job(here.folder, REPORTS, job, Screen()) == 4
     assert len(here.rows("reports")) == 8
+
+
+def test_the_next_command_names_the_folder_of_results(here, job, capsys):
+    assert import_job(here.folder, [*REPORTS, "results=results/jobs here"], job, Screen()) == 4
+    command = "staffbench report benchmark=mission_report 'results=results/jobs here'"
+    assert f"The leaderboard with them: {command}" in " ".join(capsys.readouterr().out.split())
 
 
 def test_our_judge_grades_the_kept_reports_beside_the_verifier(here, job, capsys):

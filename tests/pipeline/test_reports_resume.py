@@ -136,6 +136,10 @@ def test_reports_written_elsewhere_are_graded_and_a_late_one_is_seen(bench):
     again = bench(*words, "seeds=2")
     assert again.code == 0, again.err
     assert [row["status"] for row in bench.rows("briefs")] == ["written", "written"]
+    (folder / "4.docx").write_bytes(a_report("Nothing of note."))
+    refused = bench(*words)
+    assert refused.code == 2
+    assert "memo-01, report 3: not there, and report 4 is; expected" in " ".join(refused.err.split())
 
 
 def _slowly(say: Say, seconds=0.4) -> Say:

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from markupsafe import Markup
 
 from flows.schema.brief import BriefStatus
 from flows.schema.verdict import BriefScore, Count, VerdictStatus
@@ -164,10 +165,12 @@ def test_the_stand_in_is_announced_before_any_number():
 
 def test_rows_of_another_harness_have_no_link_and_say_where_they_come_from():
     rows = [replace(ROW, condition=name) for name in ("harbor-1", "harbor-2")]
-    foreign = {("harbor-1", ROW.judge_id): "job one, <agent>", ("harbor-2", ROW.judge_id): "job two"}
+    foreign = {("harbor-1", ROW.judge_id): ("job one, <agent>", Markup('<a href="x">1 attempt</a>'))}
+    foreign |= {("harbor-2", ROW.judge_id): ("job two", Markup())}
     page = Page(index_page(board(*rows), [*SHOWN, SHOWN[1]], (), figures={}, rubrics={}, foreign=foreign))
-    assert [row[0] for row in page.rows[1:]] == ["mjob one, <agent>harbor-1", "mjob twoharbor-2"]
-    assert not page.all("a")
+    assert [row[0] for row in page.rows[1:]] == ["mjob one, <agent>harbor-11 attempt", "mjob twoharbor-2"]
+    assert len(page.all("a")) == 1  # to the attempt
+    assert "A name leads to" not in page.said
 
 
 def test_what_was_left_out_is_named():

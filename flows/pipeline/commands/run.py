@@ -221,9 +221,12 @@ def _refuse_gaps(target: Path, numbers: Mapping[str, set[int]], seeds: int) -> N
     """Reject tasks with fewer reports than others, which would score 0."""
     for name, found in numbers.items():
         if missing := sorted(set(range(1, seeds + 1)) - found):
+            later = missing[0] < max(found, default=0)
             raise ConfigError(
                 f"{target}: {name}, report {missing[0]}",
-                "not there, and other tasks have a report of that number",
+                f"not there, and report {max(found)} is"
+                if later
+                else "not there, and other tasks have a report of that number",
                 "the same numbers for each task",
                 f"add it, or give seeds={seeds}: a report that is not there then scores 0",
             )

@@ -32,7 +32,6 @@ from inspect_ai.model import (
 )
 from inspect_ai.scorer import Score
 
-from flows.adapters.completions.stores.folder import CompletionStore
 from flows.adapters.config.compose import compose_points
 from flows.adapters.provenance import now
 from flows.adapters.reports import ReportStore
@@ -47,10 +46,11 @@ from flows.pipeline.inspect.grading import score_of, shares_of
 from flows.pipeline.inspect.record import KEY, ConditionRecord, SampleRecord, dumped, loaded
 from flows.pipeline.results.graded import Graded, Scored, scored
 from flows.pipeline.results.stored import left_out, load_results
+from flows.pipeline.work.stores import Stores
 from flows.schema.brief import Brief, BriefStatus
-from flows.schema.completion import Completion
+from flows.schema.completion import Completion, Spent
 from flows.schema.report_task import ReportFacts
-from flows.schema.rows import from_rows
+from flows.schema.rows import from_row, from_rows
 from flows.schema.scenario import Scenario
 from flows.schema.settings import PromptSettings, Settings
 from flows.stages.generate import build_messages
@@ -94,7 +94,8 @@ def export_inspect(project: Path, overrides: Sequence[str], folder: Path, screen
             found.append((entry, scored(entry, scenarios, settings.scoring)))
     if not by_condition:
         raise ConfigError(here, "nothing graded", "results of a run", "run staffbench run, or dvc pull")
-    store = CompletionStore(results / "completions") if (results / "completions").is_dir() else None
+    has_store = settings.store is not None or (results / "completions").is_dir()
+    store = Stores.of(project, settings).completions() if has_store else None
     source = _Source(project, settings, here, scenarios, store.get if store else lambda _: None)
     try:
         for label, found in by_condition.items():
@@ -131,6 +132,12 @@ def _log_of(source: _Source, found: _Found) -> EvalLog:
     for sample in samples:
         for name, used in sample.model_usage.items():
             usage[name] = usage.get(name, ModelUsage()) + used
+    spent = from_row(Spent, about.get("spent", {}).get("writer") or {})
+    if not usage and spent.calls:  # the replies are in another store, or never were here
+        sent, said = spent.tokens_in or 0, spent.tokens_out or 0
+        usage[condition["model"]] = ModelUsage(
+            input_tokens=sent, output_tokens=said, total_tokens=sent + said, total_cost=spent.usd
+        )
     return EvalLog(
         status="success",
         eval=EvalSpec(

@@ -26,7 +26,7 @@ def index_page(
     figures: Mapping[str, tuple[Sequence[Chart], Sequence[tuple[str, Markup]]]],
     rubrics: Mapping[str, str],
     left_out: Sequence[str] = (),
-    foreign: Mapping[tuple[str, str], str] | None = None,
+    foreign: Mapping[tuple[str, str], tuple[str, Markup]] | None = None,
     tables: Sequence[tuple[str, str, Sequence[Sequence[str]]]] = (),
     said: Wording = BRIEFS,
     is_clamped: bool = False,
@@ -40,17 +40,16 @@ def index_page(
         figures: by judge the charts, and title and address of each table of a paper.
         rubrics: addresses of the rubric pages by scenario id.
         left_out: unreliable results and why.
-        foreign: the source of rows without a page, by condition and judge.
+        foreign: the source of rows without a page and links to their attempts, by condition and judge.
         tables: further tables with heading, caption and rows, the header first.
         said: the protocol's wording.
         is_clamped: True if each score is clamped to [0, 1] before averaging.
     """
     head, *cells = shown
     rows = [_row(row, texts, head, foreign or {}) for row, texts in zip(board.rows, cells, strict=True)]
-    caption = (
-        f"One row for each condition and judge; {words(board.scoring)} scoring. A name leads to its "
-        f"{said.brief}s."
-    )
+    caption = f"One row for each condition and judge; {words(board.scoring)} scoring."
+    if len(foreign or {}) < len(board.rows):
+        caption += f" A name leads to its {said.brief}s."
     known = meanings(said, is_clamped=is_clamped)
     return render(
         "index.html",
@@ -123,18 +122,19 @@ def _row(
     row: LeaderboardRow,
     texts: Sequence[str],
     head: Sequence[str],
-    foreign: Mapping[tuple[str, str], str],
+    foreign: Mapping[tuple[str, str], tuple[str, Markup]],
 ) -> list[str]:
     """Render cells as HTML: the first links to the row's page, and an incomplete score has its bounds."""
     cells: list[str] = [parts().unknown() if text == UNKNOWN else own(text) for text in texts]
     label = Markup("<br><small>{}</small>").format(own(row.condition))
-    origin = foreign.get((row.condition, row.judge_id))
-    if origin is None:
+    known = foreign.get((row.condition, row.judge_id))
+    if known is None:
         link = Markup('<a href="{}" title="{}">{}</a>')
         page = address(row.condition, row.judge_id, "index.html")
         cells[0] = link.format(page, attribute(f"judge {row.judge_id}"), cells[0]) + label
     else:
-        cells[0] += Markup("<br>{}").format(own(origin)) + label
+        origin, links = known
+        cells[0] += Markup("<br>{}").format(own(origin)) + label + links
     if row.has_bounds:
         bounds = Markup("<br><small>bounds<br>{:.3f} to {:.3f}</small>")
         cells[head.index("score")] += bounds.format(row.score_low, row.score_high)

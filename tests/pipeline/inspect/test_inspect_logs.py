@@ -74,6 +74,17 @@ def test_a_log_holds_what_a_reader_of_it_looks_for(exported):
     assert judged.unscored_samples == 2
 
 
+def test_a_log_without_stored_replies_has_the_sum_of_their_usage(exported, tmp_path, monkeypatch):
+    monkeypatch.chdir(exported.folder)
+    assert main(["import", "logs", "results=again"]) == 0  # tables come along, replies don't
+    assert main(["export", "ma_bench", str(tmp_path), "--to", "inspect", "results=again"]) == 0
+    (row, _) = [row for row in exported.board() if row["model"] == "writer-1"]
+    for folder in (exported.folder / "logs", tmp_path):
+        (path,) = folder.glob("writer-1-*.eval")
+        used = read_eval_log(str(path), header_only=True).stats.model_usage["writer-1"]
+        assert (used.input_tokens, used.output_tokens) == (row["tokens_in"], row["tokens_out"])
+
+
 def test_reports_come_back_with_their_files(bench, monkeypatch):
     with ScriptedServer(reports_answer) as server:
         assert sweep_here(bench.folder, *reports(server, "seeds=2")) == 0

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from flows.adapters.config.compose import Point, compose_points
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, StaffbenchError
-from flows.pipeline.evaluate.showing import display_path
+from flows.pipeline.evaluate.showing import command_hint, display_path
 from flows.pipeline.harbor.jobs.kept import kept_attempts
 from flows.pipeline.harbor.jobs.parts import Part, open_parts
 from flows.pipeline.harbor.jobs.regrade import regrade
@@ -71,7 +72,8 @@ def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Scree
         show_part(part, screen)
     screen.note("Written: " + ", ".join(display_path(path) for path in written))
     for name in dict.fromkeys(part.origin.benchmark for part in parts):
-        screen.note(f"The leaderboard with them: staffbench report benchmark={name}")
+        of_part = replace(settings, benchmark=replace(settings.benchmark, name=name))
+        screen.note(f"The leaderboard with them: {command_hint('report', project, of_part)}")
     if unscored:
         screen.fault("Some attempts have no score: see those without one in the table above.")
     return show_damage(found, screen) or (4 if unscored else 0)

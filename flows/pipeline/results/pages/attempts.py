@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from flows.adapters.tables import JUDGE_CHATS, TRAJECTORIES, read_table
+from flows.common.text import plural
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.results.graded import Graded
 from flows.schema.report_task import ReportFacts
@@ -23,7 +24,8 @@ def attempt_links(entry: Graded) -> Markup:
     link = Markup('<a href="{}">{}</a>')
     rows = ((row["scenario_id"], row["seed"]) for row in entry.briefs)
     links = [link.format(address(*attempt_path(entry.condition, *row)), f"{row[0]} {row[1]}") for row in rows]
-    return Markup("<br><small>attempts: {}</small>").format(Markup(", ").join(links))
+    listed = Markup(", ").join(links)
+    return Markup("<details><summary>{}</summary>{}</details>").format(plural(len(links), "attempt"), listed)
 
 
 def judge_chats_file(folder: Path, entry: Graded) -> Path:

@@ -7,8 +7,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from markupsafe import Markup
-
 from flows.adapters.browser_libraries import chart_library, table_library
 from flows.common.errors import StaffbenchError, StoreError
 from flows.common.files import write_whole
@@ -169,7 +167,7 @@ class _Site:
             rubrics={name: address("rubric", f"{name}.html") for name in used},
             left_out=left_out,
             foreign={
-                (entry.condition, entry.judge): Markup("{}{}").format(origin(entry), attempt_links(entry))
+                (entry.condition, entry.judge): (origin(entry), attempt_links(entry))
                 for entry in self.graded
                 if entry.is_foreign
             },
