@@ -88,8 +88,8 @@ class LeaderboardRow:
     n_all_met: int | None = None  # reports that meet every requirement and commit no error; None for briefs
     # Settings in which it differs from other rows, as keys and values.
     differs: tuple[tuple[str, str], ...] = ()
-    # calls, tokens_in, tokens_out, usd, seconds: what the writer's replies cost, as in `Spent`; None if
-    # unknown.
+    # calls, tokens_in, tokens_out, usd, seconds: what the writer's stored replies cost, whenever they were
+    # paid for; None if unknown.
     calls: int | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None

@@ -166,6 +166,16 @@ def test_markdown_leads_nowhere_and_hides_no_word(text):
     assert set(re.findall(r"[a-z]+", text)) <= set(re.findall(r"[a-z]+", page.said))
 
 
+def test_a_quote_over_several_items_of_a_list_is_marked_in_its_sentences():
+    text = "- The relief column has 412 soldiers.\n- It waits for orders at the depot.\n- Yes. No.\n"
+    passage = "The relief column has 412 soldiers. It waits for orders at the depot. Yes."
+    html, seen = rendered(text, {"A": [passage], "B": ["nowhere in the text at all"]}, form="markdown")
+    assert seen == {"A"}
+    assert re.findall(r"</a>(.*?)</mark>", html) == ["The relief column has 412 soldiers."]
+    assert html.count("<mark") == 2
+    assert "<li>Yes. No.</li>" in html
+
+
 def test_what_the_judge_quotes_is_marked_over_emphasis_and_once():
     reason = 'closest: "The bridge at Kerrin  carries 30 tonnes..."; and "not in the text"'
     quotes = quotes_of([replace(VERDICTS[0], item_id="R1", reason=reason)])

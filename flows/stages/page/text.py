@@ -16,7 +16,11 @@ from markupsafe import Markup
 from flows.schema.verdict import Verdict
 from flows.stages.page.markup import attribute, own
 
-_QUOTE = re.compile(r'["“]([^"“”]{12,})["”]')
+_SHORTEST = 12  # characters of a quote that is looked for
+_QUOTE = re.compile(rf'["“]([^"“”]{{{_SHORTEST},}})["”]')
+_PART = re.compile(r"(?<=[.!?:\])])\s+|;\s+")
+"""Where a quote is cut that runs over several paragraphs, items of a list or cells of a table."""
+_SHORTEST_PART = 20  # characters of such a part; shorter ones stand in too many places
 _WORD = re.compile(r"[^\W_]+")
 _REST_OF_WORD = re.compile(r"\w*")  # a quote may end within a word
 _OFF = ("link", "image", "autolink", "html_inline", "html_block", "reference", "entity")
@@ -41,7 +45,10 @@ def quotes_of(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
 def rendered(
     text: str, quotes: Mapping[str, Sequence[str]], *, form: Form, kind: str = "quote"
 ) -> tuple[Markup, set[str]]:
-    """Render a text, with every quoted passage that stands in one paragraph marked.
+    """Render a text, with every quoted passage marked.
+
+    Of a quote that no single paragraph, item of a list or cell of a table holds, the sentences that one holds
+    are marked.
 
     Args:
         text: untrusted.
@@ -60,6 +67,7 @@ def rendered(
     if form == "plain" or _words(text) != Counter(word for token in tokens for word in _words_of(token)):
         marked = Markup(marks.marked(text, 0, marks.spans(text)))
         return Markup('<pre class="own" dir="auto">\n{}</pre>').format(marked), marks.seen
+    marks.divide([_line(token.children or []) for token in tokens if token.type == "inline"])
     for token in tokens:
         if token.type == "inline":
             _mark(token.children or [], marks)
@@ -119,9 +127,18 @@ def _words_of(token: Token) -> Iterator[str]:
         yield from _WORD.findall(f"{token.info} {token.content}")
 
 
+def _texts(children: Sequence[Token]) -> list[str]:
+    return [" " if child.type == "softbreak" else child.content for child in children]
+
+
+def _line(children: Sequence[Token]) -> str:
+    """Return the text of one paragraph, without its emphasis."""
+    return "".join(_texts(children))
+
+
 def _mark(children: list[Token], marks: _Marks) -> None:
     """Mark passages in the texts of one paragraph, which may run over emphasised parts."""
-    texts = [" " if child.type == "softbreak" else child.content for child in children]
+    texts = _texts(children)
     spans = marks.spans("".join(texts))
     if not spans:
         return
@@ -149,6 +166,18 @@ class _Marks:
 
     def _key(self, text: str) -> str:
         return re.sub(r"\s+", "" if self._is_loose else " ", text)
+
+    def divide(self, paragraphs: Sequence[str]) -> None:
+        """Replace each quote that no paragraph holds by its parts."""
+        squeezed = [self._key(text) for text in paragraphs]
+        whole = "\n".join(squeezed)
+        found: list[tuple[str, str]] = []
+        for key, item in self._passages:
+            parts = (
+                [key] if key in whole else [part for part in _PART.split(key) if len(part) >= _SHORTEST_PART]
+            )
+            found += [(part, item) for part in parts]
+        self._passages = found
 
     def spans(self, text: str) -> list[Span]:
         """Find the quotes in a text, white space apart; overlapping ones become one span."""
