@@ -2,7 +2,9 @@
 
 import pytest
 
+from flows.adapters.screen import Screen
 from flows.common.errors import ReadError, StaffbenchError
+from flows.pipeline.commands.report import report
 from flows.pipeline.inputs.submission_check import check_report
 from flows.pipeline.work import reports as reports_module
 from tests.pipeline.test_reports_native import ONE, TEXT, WRITES, bodies, one
@@ -33,7 +35,9 @@ def test_what_is_there_when_a_limit_is_reached_counts(here, endpoint, limit, exp
     assert (facts["ended"], facts["n_calls"], facts["words"]) == (ended, n_calls, words)
     assert len(endpoint.written) == n_calls
     assert len(endpoint.billed) == n_calls + (text is not None)
-    assert here.board()[0]["score"] == pytest.approx(score)
+    (row,) = here.board()
+    assert row["score"] == pytest.approx(score)
+    assert row["n_at_limit"] == 1
 
 
 def test_a_model_that_stops_without_a_report_is_told_once_and_scores_zero(here, endpoint):
@@ -44,6 +48,12 @@ def test_a_model_that_stops_without_a_report_is_told_once_and_scores_zero(here, 
     assert one(here, "briefs")["status"] == "missing"
     assert one(here, "scores")["score"] == 0
     assert here.board()[0]["n_refused"] == 0
+    # What it said instead is what one wants to read.
+    assert report(here.folder, ["benchmark=mission_report"], Screen()) == 0
+    (page,) = (here.own / "site" / "attempts").rglob("*.html")
+    assert "I would rather not." in page.read_text()
+    (brief,) = (here.own / "site").glob("writer-1-*/judge-*/memo-01-1.html")
+    assert "calls of the model: 2" in brief.read_text()
 
 
 def test_an_endpoint_that_breaks_is_an_error_and_the_same_command_goes_on(here, endpoint, monkeypatch):

@@ -164,10 +164,10 @@ def _check_versions(
 def _load_reports(
     folder: Path, about: Mapping[str, Any], briefs: Sequence[Mapping[str, Any]], again: str
 ) -> dict[tuple[str, int], ReportFacts]:
-    """Load the facts of report files; empty if briefs are text."""
-    if all(brief["report"] is None for brief in briefs):
-        return {}
+    """Load the facts of attempts, also of those without a report; empty if briefs are text."""
     path = folder / "reports" / f"{about['condition']['label']}.parquet"
+    if all(brief["report"] is None for brief in briefs) and not path.is_file():
+        return {}
     rows, found = read_table(path, REPORTS)
     if found["briefs_digest"] != about["briefs_digest"]:
         raise StoreError(path, "of another run than the briefs", "both of one run", again)

@@ -35,6 +35,7 @@ def brief_page(
     pictures: Sequence[str] = (),
     beside: tuple[str | None, str | None] = (None, None),
     has_chat: bool = False,
+    is_clamped: bool = False,
 ) -> str:
     """Render a brief's counts, and its text as graded beside a filterable table of verdicts.
 
@@ -53,6 +54,7 @@ def brief_page(
         pictures: paths of the pictures of its pages, from the folder of the site's folder.
         beside: file names of the pages of the brief before and after it.
         has_chat: True if the judge's chat is on the page of the attempt.
+        is_clamped: True if scores are averaged within [0, 1].
 
     Raises:
         KeyError: an item has no verdict.
@@ -91,6 +93,7 @@ def brief_page(
         pictures=pictures,
         beside=beside,
         has_chat=has_chat,
+        is_clamped=is_clamped,
         heading=heading,
         condition=condition,
         row=row,

@@ -38,14 +38,15 @@ def compare_page(
     )
 
 
-def briefs_page(benchmark: str, said: Wording) -> str:
-    """Render the page of all briefs without its data."""
+def briefs_page(benchmark: str, said: Wording, *, copied: Sequence[str] = ()) -> str:
+    """Render the page of all briefs without its data; `copied` are the conditions that copy the packet."""
     return render(
         "briefs.html",
         f"{benchmark}: all {said.brief}s",
         depth=0,
         scripts=("data/briefs.js", *TABLE_SCRIPTS),
         said=said,
+        copied=copied,
     )
 
 

@@ -87,7 +87,7 @@ def _briefs_table(row: LeaderboardRow, briefs: Sequence[tuple[Brief, BriefScore]
             link(address(brief_file(brief)), brief.scenario_id),
             str(brief.seed),
             brief.status.value + cut_phrase(brief),
-            parts().score_cell(score),
+            parts().score_cell(score) + ("†" if row.copied and score.score is not None else ""),
             parts().percent(score.correct),
             parts().percent(score.passed),
             parts().unknown() if score.wrong is None else str(score.wrong),

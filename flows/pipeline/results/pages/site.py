@@ -158,7 +158,8 @@ class _Site:
             yield from compare_files(self.board.benchmark, ordered, self.scenarios, self.scoring, said)
             rows = [_brief_row(one.row, brief, score) for one in conditions for brief, score, _ in one.briefs]
             yield "data/briefs.js", briefs_data(rows, said)
-            yield "briefs.html", briefs_page(self.board.benchmark, said)
+            copied = sorted({one.row.condition for one in conditions if one.row.copied})
+            yield "briefs.html", briefs_page(self.board.benchmark, said, copied=copied)
         index = index_page(
             self.board,
             shown_rows(self.board),
@@ -245,6 +246,7 @@ class _Site:
                 report=report,
                 pictures=page_pictures(self.folder, report),
                 has_chat=has_chat,
+                is_clamped=self.scoring.clamped,
                 beside=(files[number - 1] if number else None, (*files, None)[number + 1]),
             )
             yield f"{place}/{files[number]}", page
