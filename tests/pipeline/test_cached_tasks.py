@@ -132,6 +132,9 @@ for numbers in ([1], [1, 2], [1, 2]):
             record.write_text("{")
         print(asyncio.run(run(numbers))[0])
     print(skipped, asyncio.run(shown(flow_run_id)))
+objects = ObjectStore(folder / "elsewhere")
+skipped, flow_run_id = asyncio.run(run([1]))
+print(skipped, asyncio.run(shown(flow_run_id)))
 print(kept)
 """
 
@@ -142,7 +145,7 @@ def run_settling(script, tmp_path, project, prefect_environment):
 
 
 def test_what_was_done_before_is_no_task_run_of_its_own_and_is_shown(tmp_path, project, prefect_environment):
-    first, second, damaged, third, kept = run_settling(SHOWN, tmp_path, project, prefect_environment)
+    first, second, damaged, third, other, kept = run_settling(SHOWN, tmp_path, project, prefect_environment)
     assert first == "[False] [('score · s1', 'Completed', '')]"
     assert second == (
         "[True, False] [('done before · strong', 'Cached', 'done by earlier runs: score 1'), "
@@ -150,6 +153,8 @@ def test_what_was_done_before_is_no_task_run_of_its_own_and_is_shown(tmp_path, p
     )
     assert damaged == "[False, False]"  # records that can't be read cost time, and nothing else
     assert third == ("[True, True] [('done before · strong', 'Cached', 'done by earlier runs: score 2')]")
+    # Its record is there, and leads to nothing in another folder: one task run, which does the work.
+    assert other == "[False] [('score · s1', 'Completed', '')]"
     assert kept == "{}"  # Prefect's states of finished tasks do not stay in memory
 
 

@@ -111,6 +111,7 @@ async def run_cached(objects: ObjectStore, name: str, work: Work, names: Sequenc
         StaffbenchError: raised by `work`.
     """
     address = records().result(work.key)
+    is_recorded = address is not None
     value = None if address is None else await _aside(objects, objects.get, work.stage, work.key, address)
     if value is None and objects.is_remote:  # another machine may have computed it
         address, value = await _aside(objects, objects.find, work.stage, work.key) or (None, None)
@@ -119,7 +120,10 @@ async def run_cached(objects: ObjectStore, name: str, work: Work, names: Sequenc
     if not TaskRuns.enabled:
         return await _make(objects, work)
     run = _Run(work, objects, names)
-    for task_ in (TASKS[work.stage], _REFRESH[work.stage]):
+    # Of a record that leads to no final value here, such as one of another results folder, Prefect would make
+    # a run in state Cached, beside the one that does the work.
+    cached = [] if is_recorded else [TASKS[work.stage]]
+    for task_ in (*cached, _REFRESH[work.stage]):
         state = await _enter(task_, name, run)
         if run.error is not None:
             raise run.error
