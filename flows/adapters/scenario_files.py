@@ -83,6 +83,7 @@ def check_scenario(
         problems.add(path, f"scenario: {', '.join(missing)} missing", expected)
     if unknown := [str(key) for key in head if key not in _SCENARIO_KEYS]:
         problems.add(path, f"scenario: unknown {', '.join(unknown)}", expected)
+    _check_head(path, head, problems)
     documents = _documents(folder, head, problems)
     items, named = _items(folder / "rubric.yaml", documents, dimensions, problems)
     controls = _controls(folder / "controls", named, problems)
@@ -108,6 +109,16 @@ def check_scenario(
 class _Faults(list[StaffbenchError]):
     def add(self, where: Path, found: str, expected: str, remedy: str = "") -> None:
         self.append(ScenarioError(where, found, expected, remedy))
+
+
+def _check_head(path: Path, head: Mapping[str, Any], problems: _Faults) -> None:
+    """Name values of another type: they would be published as something that the author did not write."""
+    for key in ("title", "licence", "notice", "assignment"):
+        value = head.get(key)
+        if key in head and not (isinstance(value, str) and value.strip()):
+            problems.add(path, f"{key} {value!r}", "a text")
+    if "synthetic" in head and not isinstance(head["synthetic"], bool):
+        problems.add(path, f"synthetic {head['synthetic']!r}", "true or false, without quotes")
 
 
 def _documents(folder: Path, head: Mapping[str, Any], problems: _Faults) -> tuple[str, ...] | None:

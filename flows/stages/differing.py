@@ -1,5 +1,6 @@
 """Name the settings in which the rows of a table differ."""
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ _NAMING = frozenset({"name", "api_base", "provider"})
 _PATHS = frozenset({"model.folder", "benchmark.data", "benchmark.controls"})
 _ALL = "all"
 _ABSENT = {"benchmark.scenarios": _ALL}
+_MEMBER = re.compile(r"judge\.members\.[^.]+")
 _LONGEST = 60
 
 
@@ -136,6 +138,9 @@ def _compared_keys(group: Sequence[Mapping[str, str]], section: str) -> list[str
     # The provider of an endpoint is its address, by default.
     if all(values.get(f"{section}.provider") == values.get(f"{section}.api_base") for values in group):
         keys.discard(f"{section}.provider")
+    for member in [key for key in keys if _MEMBER.fullmatch(key)]:
+        if len({values.get(member) for values in group}) > 1:  # another judge: its name says the rest
+            keys = {key for key in keys if not key.startswith(f"{member}.")}
     return sorted(key for key in keys if key.split(".")[1] not in _NOT_COMPARED)
 
 
@@ -154,6 +159,8 @@ def _flat(settings: Mapping[str, Any] | None) -> dict[str, str] | None:
 def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         for name, inner in cast("Mapping[str, Any]", value).items():
+            if key == "judge.members" and isinstance(inner, Mapping):
+                yield f"{key}.{name}", str(cast("Mapping[str, Any]", inner).get("label"))
             yield from _leaves(f"{key}.{name}", inner)
     else:
         yield key, _ABSENT.get(key, _text(value)) if value is None else _text(_named(key, value))

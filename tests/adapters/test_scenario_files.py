@@ -234,6 +234,22 @@ def test_a_scenario_file_without_keys_is_one_fault(scenario, text, said):
     assert said in line
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("synthetic", "false", "synthetic 'false'; expected true or false, without quotes"),
+        ("synthetic", None, "synthetic None; expected true or false"),
+        ("title", "", "title ''; expected a text"),
+        ("title", [1, 2], "title [1, 2]; expected a text"),
+        ("licence", 5, "licence 5; expected a text"),
+        ("assignment", " ", "assignment ' '; expected a text"),
+    ],
+)
+def test_a_value_of_another_type_is_named(scenario, key, value, said):
+    (line,) = faults(scenario(head={**HEAD, key: value})).splitlines()
+    assert said in line
+
+
 @pytest.mark.parametrize("documents", [None, 3, []])
 def test_a_scenario_without_a_list_of_documents_says_nothing_of_the_evidence(scenario, documents):
     folder = scenario()

@@ -4,13 +4,18 @@ from dataclasses import replace
 
 import pytest
 
+from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError
 from flows.pipeline.commands import remove
+from flows.pipeline.commands.compare import compare
 from flows.pipeline.commands.report import note_unused
 from flows.pipeline.results.pages.comparison import difference_text, pair
 from flows.schema.condition import file_name
 from flows.stages.aggregate import Difference
 from tests.pipeline.graded_support import Brief, everywhere, graded
+from tests.support.bench import Project, answer, remote
+from tests.support.plain_flow import run_here, without_prefect
+from tests.support.scripted_server import ScriptedServer
 
 
 def row(name, judge="offline"):
@@ -49,6 +54,17 @@ def test_two_conditions_that_no_judge_shares_are_said_to_be_that():
         "a, ab: no judge has graded both; expected one of a-default-3000-v0-12ab/offline, "
         "a-default-500-v0/offline and one of ab-default-3000-v0/j"
     )
+
+
+def test_no_difference_is_given_where_condition_and_judge_both_differ(tmp_path, project, monkeypatch, capsys):
+    without_prefect(monkeypatch)
+    with ScriptedServer(answer) as server:
+        assert run_here(Project(tmp_path, project / "conf", {}).folder, "model=strong") == 0
+        assert run_here(tmp_path, *remote(server)) == 0
+    assert compare(tmp_path, [], Screen(), first="strong", second="writer-1", every=False) == 0
+    said = capsys.readouterr().out
+    assert "A - B: not computed, since condition and judge both differ." in said
+    assert "interval" not in said.partition("A - B: not")[2]
 
 
 def test_why_there_is_no_interval_is_said():

@@ -94,6 +94,13 @@ def test_what_is_wrong_with_a_file_is_named(tmp_path, lines, fault):
     assert fault in str(error.value)
 
 
+def test_a_table_with_semicolons_is_read(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("condition;scenario_id;seed;item_id;label\nm, a;port;1;A;pass\n", encoding="utf-8")
+    (found,) = read_labels([path], {})
+    assert (found.condition, found.item_id, found.passed) == ("m, a", "A", True)
+
+
 def test_a_missing_file_and_one_that_is_no_text_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="no such file"):
         read_labels([tmp_path / "none.csv"], {})

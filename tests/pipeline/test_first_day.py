@@ -34,6 +34,15 @@ def test_a_brief_is_called_by_its_files_name_in_any_script(bench, name):
     assert row["model"] == {"報告": "file-報告"}.get(name, "file-ébauche-de-l-ordre")
 
 
+def test_of_two_briefs_in_another_script_each_is_removed_by_its_name(bench):
+    for name in ("План", "Цели"):
+        (bench.folder / f"{name}.md").write_text("The relief column has 412 soldiers.\n", encoding="utf-8")
+        assert bench("grade", f"{name}.md", "--scenario", "alder").code == 0
+    done = bench("remove", "file-план", "--yes")
+    assert done.code == 0, done.err
+    assert [row["model"] for row in bench.board()] == ["file-цели"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -61,6 +70,9 @@ def test_a_missing_brief_is_named_and_the_others_are_graded(bench):
     assert "files on birch, seed 1: no brief: no file; expected one of 1.md" in done.err
     (row,) = bench.board()
     assert (row["n_briefs"], row["n_briefs_all"], row["n_ungraded"]) == (3, 4, 3)
+    assert "3 items have no verdict; they are counted, not scored: 3 error. error, first: birch" in " ".join(
+        done.err.split()
+    )
 
 
 def test_two_conditions_are_compared_and_one_is_removed(bench):

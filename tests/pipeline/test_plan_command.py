@@ -143,6 +143,13 @@ def test_with_nothing_stored_everything_is_left_and_nothing_is_left_behind(proje
     assert not (project / "results").exists()
 
 
+def test_a_batch_is_planned_at_its_own_price(project):
+    batch = show(project, "runner=batch", "model.price.batch_factor=0.5").rows[0]
+    assert batch[-1] == "≥ $0.0015"
+    unknown = show(project, "runner=batch").rows[0]
+    assert unknown[-2:] == ("unknown", "unknown") or unknown[-2:] == ["unknown", "unknown"]
+
+
 def test_what_is_stored_is_not_left(project):
     brief = "The bridge is weak."
     write, judge = requests_of(project, brief)

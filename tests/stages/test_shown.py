@@ -90,6 +90,18 @@ def test_an_overridden_key_that_changes_no_result_is_named_where_nothing_else_te
     assert changed_values(team.settings, team.changed) == {"model.headers.X-Team": "MY_TEAM"}
 
 
+def test_a_panels_member_that_another_lacks_is_named_once():
+    third = {"label": "j-3", "name": "x", "parameters": {"top_p": 0.5}}
+    rows = [row(judge={"members": {"first": {"label": "j-1"}, **more}}) for more in ({}, {"third": third})]
+    assert differing(rows) == [
+        (("judge.members.third", "not set"),), (("judge.members.third", "j-3"),),
+    ]  # fmt: skip
+    rows = [row(judge={"members": {"third": {**third, "effort": each}}}) for each in ("low", "high")]
+    assert differing(rows) == [
+        (("judge.members.third.effort", "low"),), (("judge.members.third.effort", "high"),),
+    ]  # fmt: skip
+
+
 def test_rows_that_are_still_alike_are_told_apart_by_their_digests():
     rows = [row(1, known=False), row(2, known=False)]
     assert differing(rows) == [

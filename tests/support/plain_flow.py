@@ -13,6 +13,7 @@ from flows.adapters.screen import Screen
 from flows.pipeline.evaluate import chain as chain_module
 from flows.pipeline.evaluate import flow as flow_module
 from flows.pipeline.evaluate.run import run_points
+from flows.pipeline.orchestration.cached_tasks import TaskRuns
 from flows.pipeline.orchestration.work import StageResult
 
 
@@ -35,6 +36,7 @@ def without_prefect(monkeypatch) -> None:
     for module in (chain_module, flow_module):
         monkeypatch.setattr(module, "run_cached", run_cached)
     monkeypatch.setattr(flow_module, "evaluate", evaluate)
+    monkeypatch.setattr(TaskRuns, "enabled", True)  # a brief that was graded alone leaves it off
     monkeypatch.setattr(flow_module, "acreate_markdown_artifact", no_artifact)
     monkeypatch.setattr(flow_module, "acreate_link_artifact", no_artifact)
 

@@ -249,7 +249,8 @@ class Budget:
             spent += type(spent)(grant.others) if of_all else 0
             if spent + held + wanted <= (limit if of_all else grant.share):
                 continue
-            shown = f"reached: {_shown(spent)} {units[name]} in this run"
+            unit = "call" if units[name] == "calls" and spent == 1 else units[name]
+            shown = f"reached: {_shown(spent)} {unit} in this run"
             if self._uncounted and name != "max_calls":
                 shown += f", {self._uncounted} calls without the provider's count estimated"
             if name != "max_calls" and spent < limit:

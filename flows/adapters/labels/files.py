@@ -122,9 +122,12 @@ def _read_csv(path: Path) -> tuple[list[ExpertLabel], list[ExpertLabel], list[St
 def _rows(path: Path) -> list[dict[str, str]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            head = reader.fieldnames or ()
-            rows = list(reader)
+            text = file.read()
+        reader = csv.DictReader(
+            io.StringIO(text, newline=""), delimiter=max(",;\t", key=text.partition("\n")[0].count)
+        )
+        head = reader.fieldnames or ()
+        rows = list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ScenarioError(path, f"can't be read ({error})", "a CSV file in UTF-8") from error
     if not head:

@@ -107,7 +107,7 @@ def _draw(  # noqa: PLR0917 -- what is drawn, and of what
     """Write a sheet of the sample `name` for each rater."""
     raters = [rater.strip() for rater in given.split(",") if rater.strip()]
     if not raters or len(set(raters)) < len(raters) or not all(map(plain_name, raters)):
-        raise ConfigError("--raters", repr(given), "different names, as in --raters ann,ben,cem")
+        raise ConfigError("--raters", repr(given), "different names of files, as in --raters ann,ben,cem")
     limits = {"briefs": (1, 1000), "items": (1, 10_000), "shared": (0, size.briefs)}
     for option, (least, most) in limits.items():
         if not least <= (value := getattr(size, option)) <= most:

@@ -10,6 +10,7 @@ from flows.common.version import __version__
 from flows.pipeline.commands import ACTIONS, COMMANDS, FUNCTIONS
 from flows.pipeline.commands.completion import (
     SHELLS,
+    benchmarks_completed,
     completed,
     conditions_completed,
     lists_completed,
@@ -30,8 +31,8 @@ staffbench COMMAND --help shows the arguments of a command.
 """
 
 _TARGET = (
-    "a brief (.md, .txt, .docx, .pdf), a folder of <scenario>/<seed>.md, or a table (.csv, .jsonl) of files "
-    "or texts; model.label=NAME names the row"
+    "a brief (.md, .txt, .docx, .pdf or another document), a folder of <scenario>/<seed>.md, or a table "
+    "(.csv, .jsonl) of files or texts; model.label=NAME names the row"
 )
 _LABELS = "a file or folder of labels, or an override, such as benchmark=NAME or judge=NAME"
 _CONDITION = (
@@ -203,7 +204,7 @@ def _add_reading(parsers: _Parsers) -> None:
     _switch(parsers, "compare", "--all", "show items with equal verdicts too", dest="every")
     add = parsers["export"].add_argument
     text = "the benchmark's name in conf/benchmark; a folder"
-    add("target", nargs="*", metavar="BENCHMARK FOLDER", help=text)
+    _complete(add("target", nargs="*", metavar="BENCHMARK FOLDER", help=text), benchmarks_completed)
     text = "the folder: new or empty, or an earlier export"
     add("-o", "--output", type=Path, metavar="FOLDER", help=text)
     add("--to", choices=list(FORMATS), default="parquet", help="what is written (default: %(default)s)")

@@ -50,7 +50,11 @@ def compare(
     found = compare_entries(entries, scenarios, settings.scoring)
     said = wording(is_task=any(one.task is not None for one in scenarios.values()))
     notes = _notes(found, said)
-    text = difference_text(found.difference, settings.scoring.interval_level)
+    first_side, second_side = entries
+    if first_side.judge == second_side.judge or first_side.condition == second_side.condition:
+        text = difference_text(found.difference, settings.scoring.interval_level)
+    else:
+        text = "not computed, since condition and judge both differ"
     means = [(said.scenario, "A", "B", "A - B"), *_means(found)]
     differing = in_turn([item for item in found.items if every or item.differs])
     shown = differing if every else differing[:_MOST]

@@ -39,6 +39,18 @@ def completed(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[st
     return []
 
 
+def benchmarks_completed(**_: Any) -> list[str]:
+    """Return the names of the benchmarks in conf/."""
+    from flows.adapters.scenario_files import find_project
+
+    with suppress(StaffbenchError):
+        project = find_project(Path.cwd())
+        return [
+            name for name in options(project, [])["benchmark"] if sentence(project, "benchmark", name, [])
+        ]
+    return []
+
+
 def lists_completed(**_: Any) -> list[str]:
     """Return what `staffbench list` shows."""
     return [*AXES, "scenarios", "conditions"]

@@ -3,10 +3,12 @@
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
+from flows.adapters.tables import BRIEFS, read_table
 from flows.common.errors import ConfigError, StoreError
 from flows.pipeline.commands.report import report, retract
 from flows.pipeline.evaluate.showing import display_path
@@ -69,6 +71,8 @@ def _paths(folder: Path, name: str) -> list[Path]:
     labels = labels or [label for label in files_of if label.startswith(f"{file_name([begins])}-")]
     if judge:
         labels = [label for label in labels if judge in graded.get(label, [])]
+    if len(labels) > 1:  # labels have only letters of ASCII: those of several models may begin alike
+        labels = [label for label in labels if _model_of(folder, label) == begins] or labels
     if len(labels) != 1:
         known = [f"{one}/{other}" for one in labels or files_of for other in graded.get(one, [])]
         raise ConfigError(
@@ -83,6 +87,13 @@ def _paths(folder: Path, name: str) -> list[Path]:
     else:
         files = [*files, *(path for path in [folder / f"{label}.dvc"] if path.is_file())]
     return files
+
+
+def _model_of(folder: Path, label: str) -> str | None:
+    """Return the model of a condition; None without a readable table of its briefs."""
+    with suppress(StoreError):
+        return read_table(folder / "briefs" / f"{label}.parquet", BRIEFS)[1]["condition"]["model"]
+    return None
 
 
 def _is_of(path: Path, judge: str, judges: Sequence[str]) -> bool:

@@ -38,7 +38,7 @@ from flows.pipeline.work.stages import aggregate_work, packet_work, take_packet
 from flows.schema.brief import BriefStatus
 from flows.schema.rows import from_row
 from flows.schema.scenario import Scenario
-from flows.schema.verdict import Estimate, Verdict
+from flows.schema.verdict import Estimate, Verdict, VerdictStatus
 from flows.stages.notes import notes
 from flows.stages.table import to_markdown
 
@@ -202,10 +202,10 @@ async def _evaluate_one(
 
 
 def _unjudged(verdicts: Sequence[Verdict]) -> dict[str, tuple[int, str]]:
-    """Count the items without a verdict by status, with the first reason of each."""
+    """Count the items without a verdict by status, with the first reason; not those never judged."""
     found: dict[str, tuple[int, str]] = {}
     for verdict in verdicts:
-        if verdict.passed is None:
+        if verdict.passed is None and verdict.status is not VerdictStatus.abstained:
             place = f"{verdict.scenario_id}, seed {verdict.seed}, {verdict.item_id}"
             count, first = found.get(verdict.status.value, (0, f"{place}: {verdict.reason or 'no reason'}"))
             found[verdict.status.value] = count + 1, first

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from flows.adapters.completions.batches.check import batch_price
 from flows.common.text import plural
 from flows.pipeline.work.run_context import Evaluation
 from flows.schema.call import CHARACTERS_PER_TOKEN
@@ -51,9 +52,11 @@ class Planned:
 
     @property
     def loads(self) -> tuple[Load, Load]:
-        """Writing and judging calls, each at its model's price."""
+        """Writing and judging calls, each at its model's price, in batches at that for them."""
         settings = self.evaluation.settings
-        return summed(self.write.left, settings.model.price), summed(self.judge.left, settings.judge.price)
+        prices = settings.model.price, settings.judge.price
+        write, judge = map(batch_price, prices) if settings.runner.batch else prices
+        return summed(self.write.left, write), summed(self.judge.left, judge)
 
 
 def plan_row(name: str, plans: Sequence[Planned]) -> tuple[str, ...]:
