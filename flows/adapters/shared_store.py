@@ -278,8 +278,9 @@ def _check_endpoints(scheme: str) -> None:
     names = _ENDPOINTS.get(scheme)
     for name, value in os.environ.items():
         if names is not None and names.fullmatch(name) and not re.match(r"https?://[^/]", value):
+            shown = value.rpartition("@")[2]  # it may hold a password
             raise ConfigError(
-                name, f"{value!r} is no address", "http://HOST:PORT or https://HOST, or no variable"
+                name, f"{shown!r} is no address", "http://HOST:PORT or https://HOST, or no variable"
             )
 
 

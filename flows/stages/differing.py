@@ -60,8 +60,7 @@ def differing(rows: Sequence[RowSettings]) -> list[Pairs]:
     everywhere = {key for key, text in first.items() if all(other.get(key) == text for other in others)}
     for values, row, pairs in zip(flat, rows, found, strict=True):
         known = values or {}
-        named = [key for key in row.changed if key.split(".")[-1] not in _NOT_COMPARED | _NAMING]
-        pairs |= {key: known[key] for key in _below(named, known) if key not in everywhere}
+        pairs |= {key: known[key] for key in _overridden(row.changed, known) if key not in everywhere}
     for members in _alike(rows, found):
         group = [flat[number] or {} for number in members]
         changed = {key for number in members for key in rows[number].changed}
@@ -92,7 +91,8 @@ def _name_options(
     for members in _grouped([row.judge[0] for row in rows]):
         for place, key in enumerate(("judge.effort", "judge.mode", "judge_prompt"), 1):
             _name(found, members, key, [rows[number].judge[place] or "none" for number in members])
-    for section in _SECTIONS:
+    members_of_panels = {key for values in flat for key in values or () if _MEMBER.fullmatch(key)}
+    for section in (*_SECTIONS, *sorted(members_of_panels)):
         for members in _grouped([_option(values, section) for values in flat]):
             group = [flat[number] or {} for number in members]
             for key in _compared_keys(group, section):
@@ -112,10 +112,20 @@ def changed_values(settings: Mapping[str, Any], changed: Collection[str]) -> dic
     return {_short(key): flat[key] for key in sorted(_below(changed, flat))}
 
 
+def _overridden(changed: Collection[str], flat: Mapping[str, str]) -> list[str]:
+    """Return the overridden keys that may change a result, without those that only name a model."""
+    keys = [(key, *key.split(".")) for key in _below(changed, flat)]
+    return [
+        key for key, *parts in keys if parts[-1] not in _NOT_COMPARED | _NAMING and "headers" not in parts
+    ]
+
+
 def _below(changed: Collection[str], flat: Mapping[str, str]) -> list[str]:
     """Return the keys of `flat` that are among `changed`, or below one of its keys, such as a header's."""
-    keys = [one for one in changed if "." in one]  # without the names of sections
-    return [key for key in flat if any(key == one or key.startswith(f"{one}.") for one in keys)]
+    ends = [
+        one for one in changed if "." in one and not any(other.startswith(f"{one}.") for other in changed)
+    ]
+    return [key for key in flat if key in changed or any(key.startswith(f"{one}.") for one in ends)]
 
 
 def _grouped(names: Sequence[Any]) -> list[list[int]]:
@@ -130,6 +140,8 @@ def _grouped(names: Sequence[Any]) -> list[list[int]]:
 def _option(values: Mapping[str, str] | None, section: str) -> str | None:
     if values is None:
         return None
+    if _MEMBER.fullmatch(section):  # of members that are another judge, the name says enough
+        return values.get(section)
     return values.get(f"{section}.{_NAMES[section]}") if section in _NAMES else section
 
 
@@ -138,10 +150,13 @@ def _compared_keys(group: Sequence[Mapping[str, str]], section: str) -> list[str
     # The provider of an endpoint is its address, by default.
     if all(values.get(f"{section}.provider") == values.get(f"{section}.api_base") for values in group):
         keys.discard(f"{section}.provider")
-    for member in [key for key in keys if _MEMBER.fullmatch(key)]:
-        if len({values.get(member) for values in group}) > 1:  # another judge: its name says the rest
-            keys = {key for key in keys if not key.startswith(f"{member}.")}
-    return sorted(key for key in keys if key.split(".")[1] not in _NOT_COMPARED)
+    own = section.count(".") + 1
+    return sorted(
+        key
+        for key in keys
+        if key.split(".")[own] not in _NOT_COMPARED
+        and (_MEMBER.fullmatch(section) or _MEMBER.fullmatch(key) or not _MEMBER.match(key))
+    )
 
 
 def _short(key: str) -> str:

@@ -96,6 +96,14 @@ def test_a_panels_member_that_another_lacks_is_named_once():
     assert differing(rows) == [
         (("judge.members.third", "not set"),), (("judge.members.third", "j-3"),),
     ]  # fmt: skip
+    own = ["judge", "judge.members", "judge.members.third", "judge.members.third.label"]
+    rows[1] = replace(rows[1], changed=own)
+    more = row(judge={"members": {"first": {"label": "j-1"}, "third": {**third, "repeat": 3}}})
+    assert [dict(pairs) for pairs in differing([*rows, more])] == [
+        {"judge.members.third": "not set"},
+        {"judge.members.third": "j-3", "judge.members.third.repeat": "not set"},
+        {"judge.members.third": "j-3", "judge.members.third.repeat": "3"},
+    ]
     rows = [row(judge={"members": {"third": {**third, "effort": each}}}) for each in ("low", "high")]
     assert differing(rows) == [
         (("judge.members.third.effort", "low"),), (("judge.members.third.effort", "high"),),
