@@ -1,5 +1,6 @@
 """Workbooks that experts fill in: what is in them, what comes back, and what is wrong with it."""
 
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -136,6 +137,15 @@ def test_a_changed_code_a_row_twice_and_a_part_that_was_sorted_are_named(sheet):
     )
     assert "Labels!J5: the row of B in Brief 2 again; expected once; row 3 is the first" in text
     assert "Labels!J6: code ''" in text
+
+
+def test_a_column_that_was_sorted_alone_is_one_fault(sheet):
+    fill(sheet, ALL)
+    fill(sheet, dict.fromkeys(range(2, 7), "Z"), "item")
+    (line,) = faults([sheet]).splitlines()
+    assert re.search(
+        r"ann\.xlsx, Labels: 5 rows whose item is not that of their code; the first is .*2;", line
+    )
 
 
 def test_rows_that_were_deleted_are_missed(sheet):

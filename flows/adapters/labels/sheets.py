@@ -26,6 +26,7 @@ LABELS, ABOUT = "Labels", "Read me"
 _LONGEST = 2_000  # characters of a brief in a cell: a row is at most 409 points high
 _LINE, _HIGHEST = 14.5, 409.0  # height of a line and of a row, in points
 _MAX_ROWS = 100_000
+_MOST_MOVED = 3  # rows that are named each
 _WIDTHS = {
     "brief": 10, "beside": 10, "item": 14, "kind": 13, "what the brief should say": 44, "the truth": 40,
     "passes if": 32, "fails if": 32, "label": 11, "note": 30, "code (leave as it is)": 28,
@@ -191,6 +192,7 @@ def read_sheet(
     known = briefs(facts["sample"])
     found: list[ExpertLabel] = []
     faults: list[StaffbenchError] = []
+    moved: list[ScenarioError] = []  # rows whose item is not that of their code
     rows: dict[str, int] = {}
     for number in range(2, (sheet.max_row or 1) + 1):
         brief, item_id, label, code = (_text(sheet[f"{head[name]}{number}"].value) for name in _READ)
@@ -215,12 +217,22 @@ def read_sheet(
             found.append(ExpertLabel(facts["rater"], *place, passed, where))
         if fault:
             column = _READ[-1] if fault[0] == "code" else fault[0]
-            faults.append(ScenarioError(f"{path.name}, {LABELS}!{head[column]}{number}", fault[1], fault[2]))
+            error = ScenarioError(f"{path.name}, {LABELS}!{head[column]}{number}", fault[1], fault[2])
+            (moved if fault[0] == "item" else faults).append(error)
         rows.setdefault(code, number)
+    faults += _few(path, moved)
     if len(rows) < int(facts["rows"]):
         what = f"{len(rows)} different rows"
         faults.append(ScenarioError(f"{path.name}, {LABELS}", what, f"the {facts['rows']} that were written"))
     return found, faults
+
+
+def _few(path: Path, moved: list[ScenarioError]) -> list[ScenarioError]:
+    """Return the errors on rows that were moved in part; one for all where a column was sorted alone."""
+    if len(moved) <= _MOST_MOVED:
+        return moved
+    what = f"{len(moved)} rows whose item is not that of their code; the first is {moved[0].where}"
+    return [ScenarioError(f"{path.name}, {LABELS}", what, "rows sorted as a whole")]
 
 
 def _opened(path: Path) -> tuple[dict[str, str], Any, dict[str, str]]:
