@@ -60,6 +60,20 @@ def test_processes_that_meet_on_a_fresh_store_all_log_and_nothing_twice(tmp_path
     assert parents == [(6,)]  # a single new run stands alone
 
 
+def test_records_that_the_store_has_are_named_and_need_not_be_built(tmp_path):
+    assert log_all(started(tmp_path), record("a"), record("b")) == 2
+    tracker = started(tmp_path)
+    until = time.monotonic() + 600
+    while not tracker.has("a"):
+        assert time.monotonic() < until, "the child named nothing"
+        time.sleep(0.02)
+    assert tracker.has("b")
+    assert not tracker.has("c")
+    assert log_all(tracker, record("c"), record("a")) == 1  # one that is sent all the same is looked up
+    names = {name for (name,) in rows(tmp_path, "select name from runs")}
+    assert names == {"sweep", "condition a", "condition b", "condition c"}
+
+
 def test_more_records_than_a_pipe_holds_do_not_hold_the_run_up(tmp_path):
     tracker = started(tmp_path)
     settings = {"settings.yaml": "a: b\n" * 20_000}
@@ -78,7 +92,8 @@ def test_what_a_killed_run_had_handed_over_is_logged_and_half_a_record_is_not(tm
     command = [sys.executable, "-m", "flows.adapters.tracking", *words]
     cut = f"{lines[0]}\n{lines[1]}\n{lines[2][:100]}"
     done = subprocess.run(command, input=cut, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["logged"] == 2
+    known, answer = map(json.loads, done.stdout.splitlines())
+    assert (known["known"], answer["logged"]) == ([], 2)
     assert rows(tmp_path, "select name, status from runs") == [
         ("condition a", "FINISHED"),
         ("condition b", "FINISHED"),

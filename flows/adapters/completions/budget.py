@@ -12,7 +12,7 @@ them.
 import asyncio
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flows.adapters.completions.shares import Grant, Need, amounts
 from flows.adapters.completions.stop_conditions import EVERYTHING, StopConditions, Target, resolve_if_pending
@@ -37,6 +37,17 @@ def price_usd(usage: Usage, price: Price) -> float | None:
     if input_usd is None or output_usd is None:
         return None
     return (usage.input_tokens * input_usd + usage.output_tokens * output_usd) / 1e6
+
+
+def batch_price(price: Price) -> Price:
+    """Return the price of a call in a batch; unknown without a batch factor."""
+    factor = price.batch_factor
+    each = ("input_usd", "output_usd", "above_input_usd", "above_output_usd")
+    found = {name: getattr(price, name) for name in each}
+    return replace(
+        price,
+        **{name: None if factor is None or usd is None else usd * factor for name, usd in found.items()},
+    )
 
 
 def total_tokens(usage: Usage) -> int | None:

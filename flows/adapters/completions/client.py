@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flows.adapters.completions.batches import BatchSender, Ledger, batch_price, check_batches
-from flows.adapters.completions.budget import Budget
+from flows.adapters.completions.batches import BatchSender, Ledger, check_batches
+from flows.adapters.completions.budget import Budget, batch_price
 from flows.adapters.completions.keys import check_keys, check_no_key, read_key
 from flows.adapters.completions.leases import Lease, LeaseAddress
 from flows.adapters.completions.limits import ProviderLimits

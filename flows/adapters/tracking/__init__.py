@@ -98,6 +98,8 @@ class Tracker:
         self._wait_s = wait_s if is_foreign() else None
         self._log = results / ".cache" / "mlflow.log"
         self._child: subprocess.Popen[str] | None = None
+        self._said = b""  # the first line of the child, as far as it has come
+        self._known: frozenset[str] | None = None  # identities; None until the child has named them
 
     def start(self, title: str, params: Mapping[str, str]) -> None:
         """Start the child, which prepares the store.
@@ -127,6 +129,24 @@ class Tracker:
                 encoding="utf-8",
                 start_new_session=True,
             )
+
+    def has(self, identity: str) -> bool:
+        """Whether the store has that record, as far as the child has named them: such a record may be spared.
+
+        The child looks each record up by itself, too.
+        """
+        if self._known is None and sys.platform != "win32":  # there a pipe can't be read without waiting
+            assert self._child is not None
+            assert self._child.stdout is not None
+            place = self._child.stdout.fileno()
+            os.set_blocking(place, False)
+            with suppress(BlockingIOError):
+                while not self._said.endswith(b"\n") and (part := os.read(place, 65536)):
+                    self._said += part
+            if self._said.endswith(b"\n"):
+                with suppress(ValueError):  # a line of something else
+                    self._known = frozenset(json.loads(self._said)["known"])
+        return identity in (self._known or ())
 
     def log(self, record: RunRecord) -> None:
         """Send `record` to the child, which logs it during the run. `finish` reports errors."""

@@ -16,7 +16,7 @@ from flows.common.errors import StaffbenchError
 
 
 def _log(results: Path, experiment: str, parent: str) -> None:
-    from flows.adapters.tracking.runs import Logged, log_all
+    from flows.adapters.tracking.runs import Logged, known_identities, log_all
 
     lines: SimpleQueue[str | None] = SimpleQueue()
 
@@ -35,6 +35,7 @@ def _log(results: Path, experiment: str, parent: str) -> None:
     gc.disable()  # imported modules stay; collecting costs time
     try:
         opened = prepare(results, experiment)
+        print(json.dumps({"known": known_identities(opened)}), flush=True)  # noqa: T201 -- see `Tracker.has`
         gc.freeze()
         gc.enable()
         records = (_record(line) for line in iter(lines.get, None))

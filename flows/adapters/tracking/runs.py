@@ -25,6 +25,8 @@ from flows.common.locks import locked
 _NOT_IN_METRICS = re.compile(r"[^\w\-. :/]")
 _NOT_IN_MODELS = re.compile(r"[/:.%\"'\\]")
 _LONGEST_NAME = 250
+_CONDITION = "condition"  # the kind of a run that is no parent of a sweep
+_NEWEST = 1_000  # runs of which the identities are named
 _SHOWN = frozenset({"scores", "verdicts"})
 """Tables that are also logged as CSV, which MLflow's page shows."""
 _OF_MODEL = ("score", "score_ci_low", "score_ci_high", "correct", "passed", "wrong", "n_briefs")
@@ -75,6 +77,16 @@ def log_all(
         client.set_terminated(parent)
 
 
+def known_identities(opened: Opened) -> list[str]:
+    """Return the identities of the records that the store has, of the newest runs."""
+    found = opened.client.search_runs(
+        [opened.experiment_id],
+        f"attributes.status = 'FINISHED' and tags.`staffbench.kind` = '{_CONDITION}'",
+        max_results=_NEWEST,
+    )
+    return [identity for run in found if (identity := run.data.tags.get("staffbench.identity"))]
+
+
 def _run_of(opened: Opened, record: RunRecord) -> tuple[Any | None, bool]:
     """Return the run to write, and whether it is new; None if it is logged as it is.
 
@@ -89,7 +101,7 @@ def _run_of(opened: Opened, record: RunRecord) -> tuple[Any | None, bool]:
         client.update_run(run.info.run_id, status="RUNNING")
         return run, False
     # With tags from the start, so that a partial run can be identified.
-    tags = {"staffbench.key": record.key, "staffbench.kind": "condition"}
+    tags = {"staffbench.key": record.key, "staffbench.kind": _CONDITION}
     return client.create_run(experiment_id, run_name=record.name, tags=tags), True
 
 

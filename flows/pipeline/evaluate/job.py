@@ -25,7 +25,7 @@ from flows.pipeline.results.leaderboard import (
     write_task_table,
 )
 from flows.pipeline.results.record import Outcome, ResultFiles
-from flows.pipeline.results.run_record import run_record
+from flows.pipeline.results.run_record import identify, run_record
 from flows.pipeline.results.settings_file import changed_keys
 from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
 from flows.pipeline.work.run_context import Evaluation, RunContext
@@ -126,7 +126,7 @@ class Job:
         """Show and log a completed evaluation."""
         if self.page is not None:
             self.page.estimates[evaluation.name] = outcome.estimate
-        if self.tracker is not None:
+        if self.tracker is not None and not self.tracker.has(identify(evaluation, outcome)[1]):
             n, most = len(self.context.evaluations), evaluation.settings.tracking.traces
             # Shared by the conditions, so that a sweep of thousands of briefs is logged in a minute.
             bounds = -(-most // n), _TRACES_S / n

@@ -44,23 +44,8 @@ def run_record(  # noqa: PLR0917 -- each is of another type
     `n_traces` briefs, first seeds first, become traces in at most `traces_s` seconds.
     """
     settings, condition, judge = evaluation.settings, evaluation.condition, evaluation.judge
-    estimate = outcome.estimate
-    params = {
-        **{name: getattr(condition, name) for name in ("benchmark", "model", "effort", "prompt", "harness")},
-        "model_name": settings.model.name or condition.model,
-        "word_cap": "none" if condition.word_cap is None else str(condition.word_cap),
-        "judge": judge.name,
-        "judge_effort": judge.effort or "none",
-        "judge_mode": judge.mode or "none",
-        "judge_call": judge.harness or "none",
-        "judge_prompt": judge.prompt or "none",
-        "scoring": settings.scoring.name,
-        "seeds": str(settings.seeds),
-        "scenarios": " ".join(scenario.scenario_id for scenario in evaluation.scenarios),
-        # What was overridden: else MLflow's comparison of two runs would show no difference.
-        **changed_values(asdict(settings), changed_keys(evaluation)),
-    }
-    params = {name: value[:_LONGEST_PARAM] for name, value in params.items()}
+    estimate, params = outcome.estimate, _params(evaluation)
+    key, identity = identify(evaluation, outcome)
     tags = {
         "condition": condition.label,
         "mlflow.note.content": _note(evaluation, outcome),
@@ -83,13 +68,11 @@ def run_record(  # noqa: PLR0917 -- each is of another type
             tags[tag] = ", ".join(f"{name} ({count})" for name, count in others.items())
     if estimate.interval is not None:
         tags["ci_method"] = estimate.interval.method
-    key = sha256_text(canonical_json([condition.digest, judge.digest, asdict(settings.scoring), params]))
-    scores = [as_row(score) for score in outcome.scores]
     rubrics, groups = rubric_digests(evaluation.scenarios), _groups(evaluation, outcome)
     return RunRecord(
         name=f"{condition.label} · {judge.label}",
         key=key,
-        identity=sha256_text(canonical_json([_RECORD_VERSION, key, scores])),
+        identity=identity,
         params=params,
         metrics=_metrics(evaluation, outcome, groups),
         tags=tags,
@@ -122,6 +105,34 @@ def run_record(  # noqa: PLR0917 -- each is of another type
             **({"reports": str(files.reports)} if outcome.submissions else {}),
         },
     )
+
+
+def identify(evaluation: Evaluation, outcome: Outcome) -> tuple[str, str]:
+    """Return the key and the identity of an evaluation's record, without building it."""
+    digests, scoring = (evaluation.condition.digest, evaluation.judge.digest), evaluation.settings.scoring
+    key = sha256_text(canonical_json([*digests, asdict(scoring), _params(evaluation)]))
+    scores = [as_row(score) for score in outcome.scores]
+    return key, sha256_text(canonical_json([_RECORD_VERSION, key, scores]))
+
+
+def _params(evaluation: Evaluation) -> dict[str, str]:
+    settings, condition, judge = evaluation.settings, evaluation.condition, evaluation.judge
+    params = {
+        **{name: getattr(condition, name) for name in ("benchmark", "model", "effort", "prompt", "harness")},
+        "model_name": settings.model.name or condition.model,
+        "word_cap": "none" if condition.word_cap is None else str(condition.word_cap),
+        "judge": judge.name,
+        "judge_effort": judge.effort or "none",
+        "judge_mode": judge.mode or "none",
+        "judge_call": judge.harness or "none",
+        "judge_prompt": judge.prompt or "none",
+        "scoring": settings.scoring.name,
+        "seeds": str(settings.seeds),
+        "scenarios": " ".join(scenario.scenario_id for scenario in evaluation.scenarios),
+        # What was overridden: else MLflow's comparison of two runs would show no difference.
+        **changed_values(asdict(settings), changed_keys(evaluation)),
+    }
+    return {name: value[:_LONGEST_PARAM] for name, value in params.items()}
 
 
 def _groups(evaluation: Evaluation, outcome: Outcome) -> dict[Grouping, list[Count]]:

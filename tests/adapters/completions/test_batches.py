@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from flows.adapters.completions.batches.check import batch_price
+from flows.adapters.completions.budget import batch_price
 from flows.adapters.completions.stores.folder import CompletionStore
 from flows.common.errors import ConfigError, ProviderError
 from flows.schema.completion import CompletionStatus, Message, Usage

@@ -9,8 +9,8 @@ batch, and a call in one waits for it instead of being sent again. `transport` i
 submits and polls one batch, `results` reads its results.
 """
 
-from flows.adapters.completions.batches.check import batch_price, check_batches
+from flows.adapters.completions.batches.check import check_batches
 from flows.adapters.completions.batches.ledger import Ledger
 from flows.adapters.completions.batches.sender import BatchSender
 
-__all__ = ["BatchSender", "Ledger", "batch_price", "check_batches"]
+__all__ = ["BatchSender", "Ledger", "check_batches"]

@@ -1,11 +1,10 @@
 """Check before a run whether a model's calls can be sent in batches."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from flows.adapters.completions.batches.transport import MAX_REQUESTS
 from flows.common.errors import ConfigError
-from flows.schema.settings import BudgetSettings, ModelSettings, Price, RunnerSettings, Transport
+from flows.schema.settings import BudgetSettings, ModelSettings, RunnerSettings, Transport
 
 PROVIDERS = ("openai", "azure")  # litellm prefixes of providers whose batches can be listed
 
@@ -44,14 +43,3 @@ def check_batches(
                 "price.batch_factor of the model",
                 "set it (0.5 where a batch costs half), or limit budget.max_calls or budget.max_tokens",
             )
-
-
-def batch_price(price: Price) -> Price:
-    """Return the price of a call in a batch; unknown without a batch factor."""
-    factor = price.batch_factor
-    each = ("input_usd", "output_usd", "above_input_usd", "above_output_usd")
-    found = {name: getattr(price, name) for name in each}
-    return replace(
-        price,
-        **{name: None if factor is None or usd is None else usd * factor for name, usd in found.items()},
-    )

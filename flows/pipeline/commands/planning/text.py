@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from flows.adapters.completions.batches.check import batch_price
+from flows.adapters.completions.budget import batch_price
 from flows.common.text import plural
 from flows.pipeline.work.run_context import Evaluation
 from flows.schema.call import CHARACTERS_PER_TOKEN
