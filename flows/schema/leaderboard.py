@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from flows.common.text import count_of, number, plural
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import Agreement, Interval, PlaceEffect, SelfAgreement
+from flows.schema.words import Harness
 
 
 def ranked_coverage(covered: Iterable[frozenset[str]]) -> frozenset[str] | None:
@@ -114,9 +115,9 @@ class LeaderboardRow:
 
     @property
     def is_of_reports(self) -> bool:
-        """True if its task has a limit of length, or it has attempts without a readable report."""
+        """True if our loop wrote it, its task has a limit of length, or a readable report is missing."""
         measured = self.n_over_limit is not None or self.n_unmeasured is not None
-        return measured or self.n_missing > 0 or self.n_corrupt > 0
+        return self.harness == Harness.native or measured or self.n_missing > 0 or self.n_corrupt > 0
 
     @property
     def is_whole(self) -> bool:

@@ -182,7 +182,7 @@ def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _named(key: str, value: Any) -> Any:
-    """Return a path as the name of its last part: where it lies on this machine says nothing."""
+    """Return a path as the name of its last part: its place on this machine says nothing."""
     if key not in _PATHS or not isinstance(value, str):
         return value
     return value.replace("\\", "/").rstrip("/").rpartition("/")[2]

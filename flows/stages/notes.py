@@ -1,7 +1,7 @@
 """What a leaderboard's numbers rest on and don't say: all notes, and the main ones for a terminal."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from flows.common.text import count_of, in_task_terms, number, percent, plural
 from flows.schema.harbor import HARBOR
@@ -15,7 +15,7 @@ _MOST = 220  # characters of a note on a terminal
 
 def notes(board: Leaderboard) -> list[str]:
     """Return the notes under the table, one or two sentences each."""
-    rows = board.rows
+    rows, say = board.rows, _in_words_of(board)
     found = [" ".join([_agreement_note(note), *_noise_notes(note)]) for note in board.judges]
     found += [
         f"Judge {note.judge_id} gives no verdict on wrong moves or penalties, nor on criteria of form: "
@@ -25,12 +25,13 @@ def notes(board: Leaderboard) -> list[str]:
         if note.n_abstained
     ]
     if any(row.copied for row in rows):
-        found.append(f"{_copied(board)} Of 42 such passes by its version 2 that were read, 25 were false.")
-    found += [f"Interval: {name}." for name in sorted({row.ci_method or "" for row in rows if row.ci_level})]
+        found.append(f"{say(_COPIED)} Of 42 such passes by its version 2 that were read, 25 were false.")
+    methods = {row.ci_method or "" for row in rows if row.ci_level}
+    found += [say(f"Interval: {name}.") for name in sorted(methods)]
     if sizes := sorted({row.n_scenarios for row in rows if row.ci_method and row.ci_level is None}):
+        head = f"Range of {' or '.join(map(str, sizes))} scenarios: from the lowest to the highest mean"
         found.append(
-            f"Range of {' or '.join(map(str, sizes))} scenarios: from the lowest to the highest mean of a "
-            "scenario. It is no confidence interval, and too few scenarios for one."
+            say(f"{head} of a scenario. It is no confidence interval, and too few scenarios for one.")
         )
     found += _no_width_notes(board)
     found += _ranking_notes(board)
@@ -38,11 +39,8 @@ def notes(board: Leaderboard) -> list[str]:
     found += _missing_notes(board)
     # More than 0 where a rubric has wrong moves.
     floors = [percent(row.correct_empty) for row in rows if row.correct is not None and row.correct_empty]
-    if floors:
-        shown = " or ".join(dict.fromkeys(floors))
-        found.append(
-            f"Correct of an empty {_noun(board)}, which makes no wrong move: {shown}, by its scenarios."
-        )
+    if shown := " or ".join(dict.fromkeys(floors)):
+        found.append(say(f"Correct of an empty brief, which makes no wrong move: {shown}, by its scenarios."))
     found += _self_judged(board)
     found += [f"{what}{more}." for what, more in _left_unseen(board)]
     found += _empty_notes(board)
@@ -74,7 +72,7 @@ def notes(board: Leaderboard) -> list[str]:
 
 def main_notes(board: Leaderboard) -> list[str]:
     """Return short notes on a board's rows, which may be a part of all, the most important first."""
-    rows = board.rows
+    rows, say = board.rows, _in_words_of(board)
     judges = {row.judge_id for row in rows}
     found = [
         f"Judge {note.judge_id} is {_STAND_IN}."
@@ -89,7 +87,7 @@ def main_notes(board: Leaderboard) -> list[str]:
             + (unranked if any(row.rank is not None for row in rows) else "")
         )
     if any(row.copied for row in rows):
-        found.append(_copied(board))
+        found.append(say(_COPIED))
     found += _self_judged(board)
     found += [f"{what}." for what, _ in _left_unseen(board)]
     found += [
@@ -100,7 +98,7 @@ def main_notes(board: Leaderboard) -> list[str]:
     if unmeasured := sorted({row.judge for row in rows if row.judge_id not in measured}):
         found.append(f"Nobody has measured how far these judges agree with people: {', '.join(unmeasured)}.")
     if any(row.ci_low is not None and row.ci_level is None for row in rows):
-        found.append("Ranges are of the scenarios that were run: too few for an interval.")
+        found.append(say("Ranges are of the scenarios that were run: too few for an interval."))
     models = {row.model for row in rows}
     known = [(label, note) for label, note in board.model_notes if label in models]
     if unlike := [label for label, note in known if note.startswith(("a control", "a baseline"))]:
@@ -118,12 +116,13 @@ def call_notes(board: Leaderboard) -> list[str]:
     return [f"Judge call: {shown}."] if shown else []
 
 
-def _copied(board: Leaderboard) -> str:
-    return _COPIED if _noun(board) == "brief" else in_task_terms(_COPIED)
+def _in_words_of(board: Leaderboard) -> Callable[[str], str]:
+    """Return what puts a text without names into the words of the board's protocol."""
+    return in_task_terms if any(row.is_of_reports for row in board.rows) else str
 
 
 def _noun(board: Leaderboard) -> str:
-    return "report" if any(row.is_of_reports for row in board.rows) else "brief"
+    return _in_words_of(board)("brief")
 
 
 def _self_judged(board: Leaderboard) -> list[str]:
@@ -147,6 +146,7 @@ def _left_unseen(board: Leaderboard) -> list[tuple[str, str]]:
 
 def _no_width_notes(board: Leaderboard) -> list[str]:
     """Warn about intervals without width, of rows whose scenarios all score alike."""
+    unit = _in_words_of(board)("scenarios")
     rows: dict[tuple[float, int, float], set[str]] = {}
     ranges: dict[int, set[str]] = {}
     for row in board.rows:
@@ -155,30 +155,30 @@ def _no_width_notes(board: Leaderboard) -> list[str]:
         elif row.ci_low is not None and row.ci_level is None and number(row.ci_low) == number(row.ci_high):
             ranges.setdefault(row.n_scenarios, set()).add(row.condition)
     found = [
-        f"An interval of no width, as of {', '.join(sorted(names))}, says only that all {n} scenarios scored "
-        f"alike. One-sided at {100 * level:g}%, up to {percent(most)} of all scenarios may score otherwise: "
-        f"the rule of three on scenarios, {round(-math.log(1 - level), 1):g}/n and 100% at most (Hanley and "
+        f"An interval of no width, as of {', '.join(sorted(names))}, says only that all {n} {unit} scored "
+        f"alike. One-sided at {100 * level:g}%, up to {percent(most)} of all {unit} may score otherwise: "
+        f"the rule of three on {unit}, {round(-math.log(1 - level), 1):g}/n and 100% at most (Hanley and "
         "Lippman-Hand 1983)."
         for (level, n, most), names in sorted(rows.items())
     ]
     return found + [
-        f"A range of no width, as of {', '.join(sorted(names))}, says only that {n} scenarios scored alike, "
+        f"A range of no width, as of {', '.join(sorted(names))}, says only that {n} {unit} scored alike, "
         "and nothing of others."
         for n, names in sorted(ranges.items())
     ]
 
 
 def _ranking_notes(board: Leaderboard) -> list[str]:
-    text, found = _noun(board), list[str]()
+    text, unit, found = _noun(board), _in_words_of(board)("scenario"), list[str]()
     outside: list[str] = []
     for row in board.rows:
         if row.rank is None and row.score is not None:
-            scenarios = plural(count_of(row.n_scenarios, row.n_scenarios_all), "scenario")
+            scenarios = plural(count_of(row.n_scenarios, row.n_scenarios_all), unit)
             texts = plural(_scored(row), text)
             outside.append(f"{row.condition} by {row.judge_id} on {scenarios} and {texts}")
     if outside:
         found.append(
-            f"Only rows on the same scenarios, with every {text} scored, are ranked. The others are "
+            f"Only rows on the same {unit}s, with every {text} scored, are ranked. The others are "
             f"below them, without a rank: {'; '.join(outside)}."
         )
     return found + [f"Another ranking follows with {ranking}." for ranking in board.other_refusals]
@@ -208,10 +208,10 @@ def _missing_notes(board: Leaderboard) -> list[str]:
         )
     few = [row for row in incomplete if row.score is None and row.n_briefs]
     if few:
-        told = "; ".join(f"{row.condition} by {row.judge_id} {_scored(row)}" for row in few)
+        shown = "; ".join(f"{row.condition} by {row.judge_id} {_scored(row)}" for row in few)
         found.append(
             f"No score is shown where less than {100 * rules.min_coverage:g}% of the {text}s count "
-            f"(scoring.min_coverage): {told}."
+            f"(scoring.min_coverage): {shown}."
         )
     return found
 
@@ -219,8 +219,10 @@ def _missing_notes(board: Leaderboard) -> list[str]:
 def _empty_notes(board: Leaderboard) -> list[str]:
     """List rows with empty texts, except the control that writes none, which has its own note."""
     controls = {label for label, _ in board.model_notes if label == Writer.empty.value}
-    told = {row.condition: _emptiness(row) for row in board.rows if row.n_empty and row.model not in controls}
-    shown = ", ".join(f"{condition} {how}" for condition, how in sorted(told.items()))
+    found = {
+        row.condition: _emptiness(row) for row in board.rows if row.n_empty and row.model not in controls
+    }
+    shown = ", ".join(f"{condition} {how}" for condition, how in sorted(found.items()))
     return [f"{_noun(board).capitalize()}s without a word, which score 0: {shown}."] if shown else []
 
 
@@ -252,9 +254,9 @@ def _length_notes(board: Leaderboard) -> list[str]:
     if not limited:
         return []
     how = "words by the counted rule, pages as laid out by LibreOffice, where they were measured"
-    told = _counted(limited, "n_over_limit") or "none"
+    over = _counted(limited, "n_over_limit") or "none"
     costs = "The limit itself costs no points but where a criterion names it."
-    found = [f"Reports over their task's limit of length ({how}): {told}. {costs}"]
+    found = [f"Reports over their task's limit of length ({how}): {over}. {costs}"]
     if unmeasured := _counted(board.rows, "n_unmeasured"):
         found.append(f"Not measured, so neither within a limit nor over it: {unmeasured}.")
     return found

@@ -86,7 +86,7 @@ def with_staffbench(text: str, install: Install) -> str:
 def test_script(output: str, *, with_script: bool) -> str:
     """Return the verifier script for a report at the sandbox path `output`.
 
-    With `with_script`, `agent_judge.py` lies beside it, for a sandbox without staffbench.
+    With `with_script`, `agent_judge.py` stands beside it, for a sandbox without staffbench.
     """
     return _filled("test_of_report.sh" if with_script else "test.sh", output=output)
 

@@ -211,10 +211,10 @@ def varied(evaluations: Sequence[Evaluation]) -> str:
             values.setdefault(key, {})[value] = None
         for key, value in changed_values(asdict(evaluation.settings), changed_keys(evaluation)).items():
             values.setdefault(f"={key}", {})[value] = None
-    told = [
+    parts = [
         f"{key.removeprefix('=')} {', '.join(found)}"
         for key, found in values.items()
         if len(found) > 1 or key.startswith("=")
     ]
-    text = "".join(f" · {one}" for one in told)
+    text = "".join(f" · {one}" for one in parts)
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"

@@ -48,7 +48,7 @@ _Row = tuple[str, Mapping[str, Any] | ScenarioError]
 
 
 def find_table(given: Path) -> Path | None:
-    """Return the table that `model.folder` names or that lies in it; None if it has none."""
+    """Return the table that `model.folder` names or that is in it; None if it has none."""
     if given.suffix.lower() in (".csv", ".jsonl"):
         return given if given.is_file() else None
     return next((path for name in _TABLES if (path := given / name).is_file()), None)

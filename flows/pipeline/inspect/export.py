@@ -189,8 +189,8 @@ def _samples(source: _Source, found: _Found) -> list[EvalSample]:
     turns: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for row in _rows(source, "trajectories", TRAJECTORIES, first.condition):
         turns.setdefault((row["scenario_id"], row["seed"]), []).append(json.loads(row["event"]))
-    told = from_rows(ReportFacts, _rows(source, "reports", REPORTS, first.condition))
-    facts = {(one.scenario_id, one.seed): one for one in told}
+    stored = from_rows(ReportFacts, _rows(source, "reports", REPORTS, first.condition))
+    facts = {(one.scenario_id, one.seed): one for one in stored}
     asked = {name: _asked(source, first, source.scenarios[name]) for name in first.about["scenarios"]}
     reports = ReportStore(source.folder / "reports" / "files")
     samples: list[EvalSample] = []

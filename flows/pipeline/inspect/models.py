@@ -90,16 +90,16 @@ def _payload(output: ModelOutput) -> dict[str, Any]:
     message = output.message
     parts = message.content if isinstance(message.content, list) else []
     refusal = " ".join(part.text for part in parts if isinstance(part, ContentText) and part.refusal)
-    told: dict[str, Any] = {"content": message.text, "refusal": refusal or None}
+    reply: dict[str, Any] = {"content": message.text, "refusal": refusal or None}
     if message.tool_calls:
-        told["tool_calls"] = [
+        reply["tool_calls"] = [
             # Inspect has parsed the arguments; of malformed ones only its remark is left, malformed too.
             {"id": call.id, "function": {"name": call.function, "arguments": call.parse_error or text}}
             for call in message.tool_calls
             for text in [json.dumps(call.arguments, ensure_ascii=False)]
         ]
     reason = _REASONS.get(output.stop_reason, output.stop_reason)
-    found = {"model": output.model, "choices": [{"finish_reason": reason, "message": told}]}
+    found = {"model": output.model, "choices": [{"finish_reason": reason, "message": reply}]}
     if (used := output.usage) is None:
         return found
     cached = (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)

@@ -1,4 +1,4 @@
-"""`staffbench new`: a benchmark of one's own, and a scenario from documents that lie anywhere."""
+"""`staffbench new`: a benchmark of one's own, and a scenario from documents in any folder."""
 
 import re
 import shutil
@@ -142,10 +142,10 @@ def _new_scenario(  # noqa: PLR0917 -- the parts of a scenario
     title = scenario_id.replace("_", " ").capitalize()
     if report is not None:
         files = [file for file in files if file.resolve() != report.resolve()]
-        write_own_task(folder, title, files, report)
+        copies = write_own_task(folder, title, files, report)
         sheet = stages_folder(project, benchmark) / f"{scenario_id}.xlsx"
     else:
-        _write_scenario(folder, title, files)
+        copies = _write_scenario(folder, title, files)
         sheet = folder / "rubric.xlsx"
     dimensions = CRITERIA if has_tasks else benchmark.dimensions or MA_BENCH
     write_rows(sheet, [], dimensions, [file.name for file in files])
@@ -153,7 +153,8 @@ def _new_scenario(  # noqa: PLR0917 -- the parts of a scenario
     for file, why in left:
         screen.note(f"Not copied: {file.name}: {why}")
     write_stages(project, name)
-    unread = _show_reading(files, scenario_id, screen)
+    # The copies are what a fault is corrected in.
+    unread = _show_reading([copies / file.name for file in files], scenario_id, screen)
     if not has_tasks and not unread:
         screen.note(f"All of it: staffbench packets benchmark={name} --show {scenario_id}")
     if has_tasks:
@@ -169,11 +170,13 @@ def _new_scenario(  # noqa: PLR0917 -- the parts of a scenario
     return 0
 
 
-def _write_scenario(folder: Path, title: str, files: Sequence[Path]) -> None:
+def _write_scenario(folder: Path, title: str, files: Sequence[Path]) -> Path:
+    """Write the scenario; return the folder of the copied documents."""
+    copies = folder / "documents"
     try:
-        (folder / "documents").mkdir(parents=True)
+        copies.mkdir(parents=True)
         for file in files:
-            shutil.copyfile(file, folder / "documents" / file.name)
+            shutil.copyfile(file, copies / file.name)
     except OSError as error:
         raise StoreError(error.filename or folder, f"can't be written ({error.strerror})") from error
     names = [file.name for file in files]
@@ -181,6 +184,7 @@ def _write_scenario(folder: Path, title: str, files: Sequence[Path]) -> None:
     text = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=110)
     write_whole(folder / "scenario.yaml", text)
     write_whole(folder / "rubric.yaml", "[]\n")
+    return copies
 
 
 def _listed(documents: Path) -> tuple[list[Path], list[tuple[Path, str]]]:

@@ -22,10 +22,11 @@ from flows.schema.report_task import ReportStatus
 
 OUTPUT = "/app/outputs/report.docx"
 RUBRIC = "tests/fixtures/rubric.json"
+_ATTACHMENTS = f"steps/{STEP}/workdir/attachments"
 _INSTRUCTION = """\
 Nobody can answer questions while you work: the files are all there is.
 
-The files lie in `/app/attachments/`:
+The files are in `/app/attachments/`:
 
 {names}
 
@@ -57,8 +58,10 @@ def write_example_task(source: Path, target: Path) -> None:
     _write(target, config, about, config["prompt"], attachments, source / "report.docx", files)
 
 
-def write_own_task(target: Path, title: str, documents: Sequence[Path], report: Path) -> None:
-    """Write a task from somebody's files; assignment and criteria are left to write.
+def write_own_task(target: Path, title: str, documents: Sequence[Path], report: Path) -> Path:
+    """Write a task from somebody's files, and return the folder of their copies.
+
+    Assignment and criteria are left to write.
 
     Raises:
         ConfigError: `report` is none.
@@ -79,6 +82,7 @@ def write_own_task(target: Path, title: str, documents: Sequence[Path], report: 
     about = {"synthetic": False, "licence": "not stated"}
     files = {RUBRIC: text_file(json_text({"criteria": []}))}
     _write(target, config, about, ASSIGNMENT, documents, report, files)
+    return target / _ATTACHMENTS
 
 
 def _write(  # noqa: PLR0917 -- the parts of a task
@@ -103,10 +107,7 @@ def _write(  # noqa: PLR0917 -- the parts of a task
         ),
         **root,
         INSTRUCTION: instruction,
-        **{
-            f"steps/{STEP}/workdir/attachments/{file.name}": copied(file.parent, file.name)
-            for file in documents
-        },
+        **{f"{_ATTACHMENTS}/{file.name}": copied(file.parent, file.name) for file in documents},
         "environment/Dockerfile": text_file(dockerfile(Install())),
         "tests/test.sh": text_file(test_script(OUTPUT, with_script=False), executable=True),
         "tests/fixtures/config.json": text_file(json_text({"task_id": target.name, **config})),

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from flows.adapters.objects import ObjectStore
+from flows.common.text import in_task_terms
 from flows.pipeline.results.agreement.offline import (
     LABELLED_CONTROLS,
     OFFLINE,
@@ -53,11 +54,12 @@ def judge_note(
         agreements = offline_agreements(scenarios, objects)
     else:
         agreements = controls_agreement(graded, scenarios)
+    has_tasks = any(scenario.task is not None for scenario in scenarios.values())
     return JudgeNote(
         judge_id=str(judge["label"]),
         is_stand_in=is_stand_in,
         agreements=agreements,
-        measured=tuple(map(phrase, agreements)),
+        measured=tuple(in_task_terms(said) if has_tasks else said for said in map(phrase, agreements)),
         n_abstained=sum(
             len(VerdictRows.of(entry.verdicts).with_status([VerdictStatus.abstained])) for entry in graded
         ),
