@@ -112,6 +112,7 @@ def test_each_shell_has_a_completion_script(shell):
         ("staffbench run --config-dir {own} model=min", ["model=mine"]),
         ("staffbench plan -m model=weak,ext", ["model=weak,extractive"]),
         ("staffbench run runner.batch=", ["runner.batch=true", "runner.batch=false"]),
+        ("staffbench run scoring.weights.imp", ["scoring.weights.important="]),
         ("staffbench run --cfg hy", ["hydra"]),
         ("staffbench packets --show karsa", ["karsa_relief"]),
         ("staffbench grade a.md benchmark=smoke --scenario f", ["ferry_relief"]),

@@ -38,6 +38,12 @@ def test_of_two_briefs_in_another_script_each_is_removed_by_its_name(bench):
     for name in ("План", "Цели"):
         (bench.folder / f"{name}.md").write_text("The relief column has 412 soldiers.\n", encoding="utf-8")
         assert bench("grade", f"{name}.md", "--scenario", "alder").code == 0
+    unknown = bench("remove", "file-plan", "--yes")
+    assert (unknown.code, "/offline (file-план)" in unknown.err, "/offline (file-цели)" in unknown.err) == (
+        2,
+        True,
+        True,
+    )
     done = bench("remove", "file-план", "--yes")
     assert done.code == 0, done.err
     assert [row["model"] for row in bench.board()] == ["file-цели"]

@@ -176,6 +176,7 @@ class Client:
                     return self._replay(stored)
                 sender, limits = self._ready(call.model)
                 completion = await self._attempts.complete(call, sender, limits)
+                self._totals.add(completion, lost_tries=call.lost)  # paid for, also if it can't be stored
                 self._asked_now.add(call.key)  # before others can find it
                 try:
                     await self._store.put(call.request, completion)
@@ -184,7 +185,6 @@ class Client:
                     call.leave()
                 if self._batches is not None:
                     self._batches.stored(call.key)
-                self._totals.add(completion, lost_tries=call.lost)
                 return CallOutcome(kept, replayed=False)
         except StoreError as error:
             self._halt(error)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
@@ -127,9 +128,12 @@ def key_types(kind: type = Settings, prefix: str = "") -> dict[str, Any]:
 
 
 def overrides_to_complete(
-    known: Mapping[str, list[str]], prefix: str, *, is_sweep: bool = False
+    known: Mapping[str, list[str]], prefix: str, *, is_sweep: bool = False, weights: Sequence[str] = ()
 ) -> list[str]:
-    """Return what an override that begins with `prefix` may be: an axis or key, then an option or value."""
+    """Return what an override that begins with `prefix` may be: an axis or key, then an option or value.
+
+    `known` are the options by axis, `weights` the names of the weights of severities.
+    """
     key, separator, value = prefix.partition("=")
     name = key.lstrip("+~")
     if not separator:
@@ -138,12 +142,22 @@ def overrides_to_complete(
             for key, kind in key_types().items()
             if not is_dataclass(kind) and ("." in prefix) is ("." in key)
         ]
+        keys += [f"scoring.weights.{weight}" for weight in weights if "." in prefix]
         axes = ["+experiment" if axis == "experiment" else axis for axis in known]
         return [f"{one}=" for one in [*axes, *keys] if one.startswith(prefix)]
     is_member = name.startswith("judge.members.")
     values = known.get("judge" if is_member else name) or _words(key_types().get(name))
     begun = value[: value.rfind(",") + 1] if is_sweep else ""
     return [f"{key}={begun}{word}" for word in values]
+
+
+def weight_names(project: Path, scorings: Sequence[str]) -> list[str]:
+    """Return the names of the weights in the files of these scorings."""
+    found: dict[str, None] = {}
+    for name in scorings:
+        with suppress(yaml.YAMLError, AttributeError):  # completion has nobody to report a fault to
+            found |= dict.fromkeys(yaml.safe_load(_text(project, "scoring", name))["weights"])
+    return [str(weight) for weight in found]
 
 
 def _words(kind: Any) -> list[str]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flows.adapters.config.described import AXES, options, overrides_to_complete, sentence
+from flows.adapters.config.described import AXES, options, overrides_to_complete, sentence, weight_names
 from flows.common.errors import StaffbenchError
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ def completed(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[st
         axis = prefix.partition("=")[0].lstrip("+~")
         if axis in AXES and axis in known:  # without bases of other options, as in `staffbench list`
             known[axis] = [name for name in known[axis] if sentence(project, axis, name, beside)]
-        return overrides_to_complete(known, prefix, is_sweep=getattr(parsed_args, "multirun", False))
+        weights = weight_names(project, known["scoring"]) if prefix.startswith("scoring.") else []
+        is_sweep = getattr(parsed_args, "multirun", False)
+        return overrides_to_complete(known, prefix, is_sweep=is_sweep, weights=weights)
     return []
 
 

@@ -74,7 +74,11 @@ def _paths(folder: Path, name: str) -> list[Path]:
     if len(labels) > 1:  # labels have only letters of ASCII: those of several models may begin alike
         labels = [label for label in labels if _model_of(folder, label) == begins] or labels
     if len(labels) != 1:
-        known = [f"{one}/{other}" for one in labels or files_of for other in graded.get(one, [])]
+        known = [
+            f"{one}/{other}{_of_model(folder, one)}"
+            for one in labels or files_of
+            for other in graded.get(one, [])
+        ]
         raise ConfigError(
             name,
             "several conditions" if labels else f"no such condition in {folder.name}",
@@ -94,6 +98,12 @@ def _model_of(folder: Path, label: str) -> str | None:
     with suppress(StoreError):
         return read_table(folder / "briefs" / f"{label}.parquet", BRIEFS)[1]["condition"]["model"]
     return None
+
+
+def _of_model(folder: Path, label: str) -> str:
+    """Return the model as a remark where its label does not begin with its name."""
+    model = _model_of(folder, label)
+    return "" if model is None or label.startswith(f"{model}-") else f" ({model})"
 
 
 def _is_of(path: Path, judge: str, judges: Sequence[str]) -> bool:

@@ -55,6 +55,22 @@ def test_a_store_that_fails_stops_all_calls_and_hands_nothing_on(tmp_path, monke
     assert all(end.completion.text == "paid" for end in stored)
 
 
+def test_a_reply_that_was_paid_for_and_can_not_be_stored_counts_as_paid(tmp_path, monkeypatch):
+    async def put(*_):
+        raise StoreError("bucket", "is not there")
+
+    async def main():
+        async with a_client(tmp_path) as client:
+            with pytest.raises(StoreError, match="is not there"):
+                await client.complete(a_request(base=server.base), a_model(server.base), ASKED)
+            return client.totals
+
+    monkeypatch.setattr(CompletionStore, "put", put)
+    with ScriptedServer() as server:
+        totals = asyncio.run(main())
+    assert (totals.paid, totals.replayed, totals.failed) == (1, 0, 0)
+
+
 def test_a_reply_that_is_not_there_after_it_was_stored_is_not_handed_on(tmp_path, monkeypatch):
     monkeypatch.setattr(CompletionStore, "put", lambda *_: asyncio.sleep(0))
     with ScriptedServer() as server:
