@@ -8,9 +8,8 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from flows.adapters.config.compose import compose_points, opened
+from flows.adapters.config.compose import compose, compose_points, opened
 from flows.adapters.config.sources import compose_from
-from flows.adapters.config.steps import compose
 from flows.common.errors import ConfigError
 
 REMOTE = ["model=openai_compatible", "model.name=a/b", "model.api_base='http://127.0.0.1:9/v1'"]

@@ -10,10 +10,9 @@ from typing import Annotated, Union, get_args, get_origin, get_type_hints
 import pytest
 
 from flows.adapters.config.check import checked
-from flows.adapters.config.compose import compose_points, opened
+from flows.adapters.config.compose import compose, compose_points, opened
 from flows.adapters.config.described import options
 from flows.adapters.config.effect import refuse_without_effect, rename_if_overridden
-from flows.adapters.config.steps import compose
 from flows.common.errors import StaffbenchError
 from flows.schema.condition import as_asked, condition_of, judge_of
 from flows.schema.settings import JudgeSettings, Settings

@@ -6,9 +6,9 @@ import pytest
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
-from flows.pipeline.evaluate import chain, flow
+from flows.pipeline.evaluate import flow
 from flows.pipeline.evaluate.chain import conditions_at_once
-from flows.pipeline.evaluate.run import run_points
+from flows.pipeline.evaluate.flow import run_points
 from tests.support.bench import Project
 from tests.support.plain_flow import without_prefect
 
@@ -25,7 +25,7 @@ def bench(tmp_path, project, monkeypatch):
 
 def test_a_condition_is_written_before_many_others_have_begun(bench, monkeypatch):
     begun, written, most = set(), set(), []
-    run_chain, write_results = chain.run_chain, flow.write_results
+    run_chain, write_results = flow.run_chain, flow.write_results
 
     async def begin(context, evaluation, scenario, on_step):
         assert conditions_at_once(context.evaluations) == MOST
@@ -42,7 +42,7 @@ def test_a_condition_is_written_before_many_others_have_begun(bench, monkeypatch
             await asyncio.sleep(0)
 
     monkeypatch.setattr(flow, "show_skipped", show)
-    monkeypatch.setattr(chain, "run_chain", begin)
+    monkeypatch.setattr(flow, "run_chain", begin)
     monkeypatch.setattr(flow, "write_results", write)
     for _ in range(2):  # the second time every stage is stored
         begun.clear()

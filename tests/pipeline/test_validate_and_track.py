@@ -16,7 +16,7 @@ from flows.pipeline.commands.own.track import track
 from flows.pipeline.commands.report import report
 from flows.pipeline.commands.run import run
 from flows.pipeline.commands.validate import validate
-from flows.pipeline.evaluate import run as evaluate_run
+from flows.pipeline.evaluate import flow as flow_module
 from tests.support.mixed_documents import write_documents
 from tests.support.plain_flow import run_here, without_prefect
 
@@ -169,7 +169,7 @@ def test_validate_names_faults_of_files_documents_and_quotes_at_once(empty, caps
 
 
 def test_a_run_names_what_is_still_to_be_written(empty, documents, capsys, monkeypatch):
-    monkeypatch.setattr(evaluate_run, "run_points", lambda *_, **__: 0)  # what follows the note
+    monkeypatch.setattr(flow_module, "run_points", lambda *_, **__: 0)  # what follows the note
     new("mybench", Screen(), here=empty)
     new("mybench/flood", Screen(), here=empty, documents=documents)
     rubric = yaml.safe_load((empty / "data" / "mybench" / "example" / "rubric.yaml").read_text())

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
-from flows.pipeline.evaluate import chain as chain_module
 from flows.pipeline.evaluate import flow as flow_module
-from flows.pipeline.evaluate.run import run_points
+from flows.pipeline.evaluate import reporting
+from flows.pipeline.evaluate.flow import run_points
 from flows.pipeline.orchestration.cached_tasks import TaskRuns
 from flows.pipeline.orchestration.work import StageResult
 
@@ -33,12 +33,11 @@ def without_prefect(monkeypatch) -> None:
     async def no_artifact(*_, **__):
         await asyncio.sleep(0)
 
-    for module in (chain_module, flow_module):
-        monkeypatch.setattr(module, "run_cached", run_cached)
+    monkeypatch.setattr(flow_module, "run_cached", run_cached)
     monkeypatch.setattr(flow_module, "evaluate", evaluate)
     monkeypatch.setattr(TaskRuns, "enabled", True)  # a brief that was graded alone leaves it off
-    monkeypatch.setattr(flow_module, "acreate_markdown_artifact", no_artifact)
-    monkeypatch.setattr(flow_module, "acreate_link_artifact", no_artifact)
+    monkeypatch.setattr(reporting, "acreate_markdown_artifact", no_artifact)
+    monkeypatch.setattr(reporting, "acreate_link_artifact", no_artifact)
 
 
 async def _nothing(*, raise_on_failure):

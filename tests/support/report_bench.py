@@ -12,9 +12,8 @@ import pyarrow.parquet as pq
 from flows.adapters.config.compose import compose_points
 from flows.adapters.pages import Rendered
 from flows.adapters.screen import Screen
-from flows.pipeline.evaluate import chain
 from flows.pipeline.evaluate import flow as evaluate
-from flows.pipeline.evaluate.run import run_points
+from flows.pipeline.evaluate.flow import run_points
 from flows.pipeline.native import renders
 from flows.pipeline.orchestration.work import StageResult
 from tests.support.bench import Project
@@ -192,8 +191,7 @@ def with_memory(monkeypatch):
     async def show_nothing(name, skipped):
         await asyncio.sleep(0)
 
-    for module in (chain, evaluate):
-        monkeypatch.setattr(module, "run_cached", run_cached)
+    monkeypatch.setattr(evaluate, "run_cached", run_cached)
     monkeypatch.setattr(evaluate, "show_skipped", show_nothing)
     return made
 

@@ -4,36 +4,44 @@ Hydra composes; pydantic validates the result against `flows.schema.settings`, s
 and invalid values are rejected before anything runs.
 """
 
-import argparse
 import errno
-import io
 import os
+import re
 import warnings
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hydra import version
+from omegaconf import DictConfig
 
-from flows.adapters.config.check import MEMBERS, checked
+from flows.adapters.config.check import MEMBERS, checked, refuse_member, refuse_unknown, refuse_unweighted
 from flows.adapters.config.effect import changed_keys, refuse_without_effect, rename_if_overridden
+from flows.adapters.config.messages import uncomposed
 from flows.adapters.config.sources import (
     NO_SOURCE,
     Source,
     folders_beside,
     hydra_of,
     own_resolvers,
-    split_hydra,
 )
-from flows.adapters.config.steps import as_hydra_takes_it, compose, compose_options, known_options
+from flows.adapters.config.steps import (
+    UNCOMPOSED,
+    as_hydra_takes_it,
+    compose_options,
+    known_options,
+    parsed_override,
+    with_values,
+)
 from flows.adapters.config.sweeps import expanded
 from flows.common.errors import ConfigError
 from flows.schema.settings import BenchmarkSettings, ProtocolName, Settings
 from flows.schema.store_address import StoreAddress
 
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _LABELLED = ("effort", "word_cap")  # their values are part of a condition's name
 
 
@@ -129,6 +137,54 @@ def _compose_point(project: Path, source: Source, overrides: Sequence[str]) -> P
     return Point(settings, choices, frozenset(changed))
 
 
+def compose(
+    project: Path, overrides: Sequence[str], source: Source = NO_SOURCE
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the composed container, and the choices.
+
+    Hydra first composes the chosen options, which takes a quarter of a second, then sets values. Both steps
+    are done by Hydra, but the first is cached for sweeps over values.
+    """
+    known = known_options(project, source)
+    refuse_unknown(overrides, known)
+    words = [as_hydra_takes_it(override, known) for override in overrides]
+    try:
+        parsed = [parsed_override(word) for word in words]
+        # Sweeps and packages that are not axes are left for Hydra to reject.
+        values = [
+            one
+            for one in parsed
+            if one.key_or_group not in known and one.package is None and not one.is_sweep_override()
+        ]
+        options = tuple(str(o.input_line) for o in parsed if o not in values)
+        config, choices, _ = compose_options(project, options, source)
+        refuse_unweighted([str(one.input_line) for one in values], config)
+        container = with_values(config, values)
+        if all(one.key_or_group != "benchmark.name" for one in values):
+            _name_after_data(container.get("benchmark"), config.get("benchmark"), known["benchmark"])
+    except UNCOMPOSED as error:
+        refuse_member(overrides)
+        raise uncomposed(error, words, known) from error
+    return container, dict(choices)
+
+
+def _name_after_data(benchmark: Any, preset: Any, known: Sequence[str]) -> None:
+    """Name a benchmark after its folder of scenarios, if only that was set.
+
+    Under the name of the preset its results would replace those of the preset's own scenarios. Settings
+    without a folder are left to the check of all keys.
+    """
+    if not isinstance(benchmark, dict) or not isinstance(preset, DictConfig):
+        return
+    data = cast("dict[str, Any]", benchmark).get("data")
+    if data in (None, preset.get("data")):
+        return
+    folder = Path(str(data))
+    folder = folder.parent if folder.name == "tasks" else folder
+    name = _NOT_IN_NAMES.sub("_", folder.resolve().name).strip("_.") or "benchmark"
+    benchmark["name"] = f"{name}_own" if name in known else name
+
+
 def _keys(container: Mapping[str, Any], named: Mapping[str, Any], sections: Iterable[str]) -> set[str]:
     return {
         f"{section}.{key}"
@@ -156,60 +212,3 @@ def _named(project: Path, source: Source, choices: tuple[str, ...]) -> dict[str,
     """
     paths = tuple(f"file://{folder}" for folder in folders_beside(project, source))
     return compose(project, choices, Source(paths=paths))[0]
-
-
-def beside_of(project: Path, overrides: Sequence[str]) -> tuple[tuple[Path, ...], list[str]]:
-    """Return the folders with options outside the project, and the overrides that name none."""
-    with opened(project):
-        source, mode, own = split_hydra(overrides)
-        return folders_beside(project, source), [*mode, *own]
-
-
-def show_configuration(
-    project: Path,
-    overrides: Sequence[str],
-    *,
-    parser: argparse.ArgumentParser,
-    multirun: bool,
-    cfg: str | None,
-    resolve: bool,
-    package: str | None,
-    info: str | None,
-    hydra_help: bool,
-) -> None:
-    """Print what the command line asks for: the composed configuration, or how Hydra came to it.
-
-    The other arguments are Hydra's flags; `parser` has those that its help shows.
-
-    Raises:
-        ConfigError: invalid settings, or flags that don't fit.
-    """
-    flags = {"--cfg": cfg, "--info": info, "--hydra-help": hydra_help, "--multirun": multirun}
-    asked = [flag for flag, value in flags.items() if value]
-    if len(asked) > 1:
-        raise ConfigError(asked[0], f"can't be combined with {asked[1]}", remedy=f"remove {asked[1]}")
-    if cfg is None and (resolve or package):
-        raise ConfigError("--resolve" if resolve else "--package", "has no effect", "--cfg job beside it")
-    points = compose_points(project, overrides, multirun=False)
-    with opened(project):
-        source, mode, own = split_hydra(overrides)
-        known = known_options(project, source)
-        words = [*mode, *(as_hydra_takes_it(override, known) for override in own)]
-        hydra, name = hydra_of(project, source), source.config_name
-        if hydra_help:
-            hydra.hydra_help(name, parser, argparse.Namespace(overrides=[]))
-        elif info:
-            hydra.show_info(info, name, words)
-        else:
-            benchmark = points[0].settings.benchmark.name  # it may be that of a folder of scenarios
-            with redirect_stderr(io.StringIO()) as said:
-                try:
-                    hydra.show_cfg(
-                        name,
-                        [*words, f"benchmark.name={benchmark}"],
-                        str(cfg),
-                        package,
-                        resolve,
-                    )
-                except SystemExit:
-                    raise ConfigError(f"--package {package}", said.getvalue().strip()) from None

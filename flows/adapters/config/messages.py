@@ -8,7 +8,10 @@ from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
+from omegaconf.errors import ConfigAttributeError, InterpolationResolutionError
+from yaml import YAMLError
 
+from flows.adapters.config.described import key_types
 from flows.common.errors import ConfigError
 
 _FEW = 20  # most words listed in a message
@@ -96,6 +99,34 @@ def missing_option(text: str, known: Mapping[str, Sequence[str]]) -> ConfigError
         nearest(name, known[axis]),
         f"copy one of conf/{axis}/ to it, or name another",
     )
+
+
+def uncomposed(error: Exception, words: Sequence[str], known: Mapping[str, Sequence[str]]) -> ConfigError:
+    """Return the error for one of Hydra's while it composed the overrides `words`."""
+    if (missing := missing_option(str(error), known)) is not None:
+        return missing
+    if (key := _needed_key(error)) in key_types():
+        return ConfigError(str(key), "not set", "a value in the file of its option")
+    fault: BaseException | None = error
+    while fault is not None and not isinstance(fault, ConfigError):
+        fault = fault.__cause__ or fault.__context__
+    if fault is not None:
+        return fault  # of a resolver
+    lines = str(error).split("\n")
+    # YAML errors give the location only after the first line.
+    is_short = lines[0].endswith(":")
+    said = " ".join(" ".join(lines[:2] if is_short else lines).split())
+    said = said if is_short or isinstance(error, YAMLError) else lines[0]
+    plain = "for ${ as it stands, write \\${" if isinstance(error, InterpolationResolutionError) else ""
+    return ConfigError(" ".join(words) or "conf", said, remedy=plain)
+
+
+def _needed_key(error: BaseException) -> str | None:
+    """Return the key that composing needed and did not find; None for another error."""
+    if isinstance(error, ConfigAttributeError):
+        return error.full_key
+    found = re.match(r"Interpolation key '([\w.]+)' not found", str(error))
+    return found[1] if found else None
 
 
 def found(value: object) -> str:

@@ -23,7 +23,7 @@ def show_list(project: Path, what: str | None, overrides: Sequence[str], screen:
     axis = _PLURALS.get(what or "", what)
     beside: Sequence[Path] = ()
     if overrides:
-        from flows.adapters.config.compose import beside_of
+        from flows.adapters.config.shown import beside_of
 
         beside, overrides = beside_of(project, overrides)
     if axis is not None and axis not in AXES:

@@ -42,7 +42,7 @@ def run(
         return _overrides_for(project, Path(target), scenario, overrides, screen)
 
     if any(value for name, value in shown.items() if name != "parser"):
-        from flows.adapters.config.compose import show_configuration
+        from flows.adapters.config.shown import show_configuration
 
         show_configuration(project, prepared(), multirun=multirun, **shown)
         return 0
@@ -69,7 +69,7 @@ def run(
         if not is_import:
             _refuse_idle_prompt(asked, points)
         with ctrl_c_held_back():  # with Prefect: a mistake is named before
-            from flows.pipeline.evaluate.run import run_points
+            from flows.pipeline.evaluate.flow import run_points
             from flows.pipeline.orchestration.cached_tasks import TaskRuns
 
         TaskRuns.enabled = not is_single

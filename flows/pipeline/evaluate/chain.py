@@ -1,19 +1,15 @@
-"""A chain: the stages of one scenario under one condition, from generate to score."""
+"""What a chain made, the stages of one scenario under one condition; how many run at once."""
 
-import asyncio
 import math
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
 from flows.adapters.objects import ObjectStore
 from flows.common.errors import StoreError
-from flows.pipeline.orchestration.cached_tasks import run_cached
-from flows.pipeline.orchestration.work import StageResult, Work
-from flows.pipeline.work.judging import Judged, judge_work, judged_of
+from flows.pipeline.work.judging import Judged, judged_of
 from flows.pipeline.work.run_context import Evaluation, RunContext, Submission
-from flows.pipeline.work.stages import score_work, take_packet
 from flows.schema.brief import Brief
 from flows.schema.rows import from_rows
 from flows.schema.scenario import Scenario
@@ -48,18 +44,6 @@ RunChain = Callable[[Evaluation, Scenario], Coroutine[Any, Any, Chain]]
 OpenChains = Callable[[RunContext, OnStep], AbstractAsyncContextManager[RunChain]]
 
 
-@asynccontextmanager
-async def in_process(context: RunContext, on_step: OnStep) -> AsyncGenerator[RunChain]:
-    """Give a function that runs chains in this event loop, a limited number at once."""
-    slots = asyncio.Semaphore(chains_at_once(context.evaluations[0].settings))
-
-    async def run(evaluation: Evaluation, scenario: Scenario) -> Chain:
-        async with slots:
-            return await run_chain(context, evaluation, scenario, on_step)
-
-    yield run
-
-
 def chains_at_once(settings: Settings) -> int:
     """Maximum number of concurrent chains: three times what fills every call slot.
 
@@ -77,33 +61,6 @@ def conditions_at_once(evaluations: Sequence[Evaluation]) -> int:
     """
     fewest = min(len(evaluation.scenarios) for evaluation in evaluations)
     return max(4, 3 * math.ceil(chains_at_once(evaluations[0].settings) / max(1, fewest)))
-
-
-async def run_chain(
-    context: RunContext, evaluation: Evaluation, scenario: Scenario, on_step: OnStep
-) -> Chain:
-    """Run the stages; `on_step` is called after each with its name and whether it was skipped."""
-    name, kind = f"{scenario.scenario_id} · {evaluation.name}", evaluation.kind
-    steps: dict[str, Step] = {}
-
-    async def stage(work: Work) -> StageResult:
-        result = await run_cached(context.objects, name, work, [scenario.scenario_id, evaluation.name])
-        steps[work.stage] = Step(work.key, result.address, result.skipped)
-        on_step(work.stage, result.skipped)
-        return result
-
-    context.check_stopping()
-    packet = take_packet(context, evaluation, scenario)
-    wrote = await stage(kind.write(context, evaluation, scenario, packet))
-    cut = await stage(kind.read(context, evaluation, scenario, wrote))
-    briefs = kind.briefs(cut.value)
-    files = kind.files(context)
-    graded = await stage(judge_work(context, evaluation, scenario, briefs, cut.address, files=files))
-    judged = judged_of(graded.value)
-    scored = await stage(score_work(evaluation, scenario, briefs, judged.verdicts, graded.address))
-    scores = from_rows(BriefScore, scored.value)
-    submissions = kind.submissions(wrote.value, cut.value)
-    return Chain(scenario.scenario_id, briefs, judged, scores, submissions, steps)
 
 
 def read_chain(

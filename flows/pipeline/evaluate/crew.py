@@ -66,14 +66,17 @@ class SharedClient(ThreadedClient):
 class Crew:
     """The workers of a run."""
 
-    def __init__(self, settings: Settings, screen: Screen, stack: ExitStack) -> None:
+    def __init__(self, settings: Settings, screen: Screen, stack: ExitStack, flow: str) -> None:
         """Start or find the cluster, and serve shares of the limits; `stack` ends both.
+
+        `flow` is the name of the flow's module, which workers import.
 
         Raises:
             StaffbenchError: the cluster can't be started or reached.
         """
         runner = settings.runner
         self.screen = screen
+        self._flow = flow
         self._scheduler = open_cluster(runner, chains_at_once(settings), stack)
         host, _, port = (runner.contact or f"{own_address(self._scheduler)}:0").partition(":")
         bind = "" if runner.contact is None else "0.0.0.0"  # noqa: S104 -- a person named the address
@@ -110,6 +113,7 @@ class Crew:
             versions(),
             str(context.project),
             str(context.results),
+            self._flow,
             context.evaluations[0].settings.store,
             store_evaluations(context),
             flow_run_here(),

@@ -18,7 +18,7 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.scenario_files import find_project
 from flows.adapters.screen import Screen
 from flows.common.errors import BudgetReached, StaffbenchError, Stopped
-from flows.pipeline.evaluate.run import run_points
+from flows.pipeline.evaluate.flow import run_points
 from flows.pipeline.orchestration.records import RecordFolder
 from flows.pipeline.orchestration.server import configure
 

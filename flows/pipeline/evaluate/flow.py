@@ -5,22 +5,29 @@ share one limit per provider; a chain waits only for its own previous stage.
 """
 
 import asyncio
-import logging
+import gc
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 from prefect import flow
-from prefect.artifacts import acreate_link_artifact, acreate_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Cancelled, Completed, Failed
 
-from flows.common.errors import BudgetReached, StaffbenchError, Stopped
+from flows.adapters.config.compose import Point
+from flows.adapters.screen import Progress, Screen
+from flows.adapters.tables import forget_pandas
+from flows.adapters.tracking import Tracker
+from flows.common.errors import StaffbenchError
 from flows.common.gather import gather_then_raise
 from flows.common.text import number
-from flows.pipeline.evaluate.chain import RunChain, conditions_at_once
-from flows.pipeline.evaluate.job import JOB, Ended, Finished, Job
+from flows.pipeline.evaluate.chain import Chain, OnStep, RunChain, Step, chains_at_once, conditions_at_once
+from flows.pipeline.evaluate.job import JOB, Ended, Job, Signals, counts, expected, title_of
+from flows.pipeline.evaluate.reporting import report, state_of, unjudged
+from flows.pipeline.evaluate.run_page import RunPage
+from flows.pipeline.evaluate.session import Asked, open_client, open_crew, run_flow
+from flows.pipeline.evaluate.showing import command_hint
 from flows.pipeline.orchestration.cached_tasks import TaskRuns, run_cached, show_skipped
 from flows.pipeline.orchestration.flow_runs import (
     add_tags,
@@ -29,18 +36,82 @@ from flows.pipeline.orchestration.flow_runs import (
     marked_as_running,
     progress_shown,
 )
-from flows.pipeline.results.leaderboard import board_file
+from flows.pipeline.orchestration.server import Server
+from flows.pipeline.orchestration.work import StageResult, Work
 from flows.pipeline.results.record import Outcome, write_results
 from flows.pipeline.results.served import judge_served, replies_behind, served, writer_spent
 from flows.pipeline.results.stored import results_lock
-from flows.pipeline.work.run_context import Evaluation
-from flows.pipeline.work.stages import aggregate_work, packet_work, take_packet
+from flows.pipeline.work.evaluations import build_evaluations
+from flows.pipeline.work.judging import judge_work, judged_of
+from flows.pipeline.work.run_context import Evaluation, RunContext
+from flows.pipeline.work.stages import aggregate_work, packet_work, score_work, take_packet
+from flows.pipeline.work.stores import Stores
+from flows.readers.guarded import stop_reading
 from flows.schema.brief import BriefStatus
-from flows.schema.rows import from_row
+from flows.schema.rows import from_row, from_rows
 from flows.schema.scenario import Scenario
-from flows.schema.verdict import Estimate, Verdict, VerdictStatus
-from flows.stages.notes import notes
-from flows.stages.table import to_markdown
+from flows.schema.verdict import BriefScore, Estimate
+
+
+def run_points(
+    project: Path,
+    points: Sequence[Point],
+    *,
+    server: Server | None,
+    screen: Screen,
+    watch: bool = False,
+    asked: Asked = ((), False),
+) -> int:
+    """Run every point and show the leaderboard.
+
+    Args:
+        project: folder of the project.
+        points: what to run.
+        server: Prefect's server, starting or running; None inside a deployment, which has its own.
+        screen: output.
+        watch: True to write a page that follows the run.
+        asked: the overrides, and whether they are a sweep: shown by Prefect, which retries by them.
+
+    Returns:
+        Exit code: 0, `INCOMPLETE`, or that of the error that stopped the run.
+
+    Raises:
+        StaffbenchError: the points can't be run, or not together; no model was called.
+    """
+    forget_pandas()
+    settings = points[0].settings
+    results = project / settings.results
+    evaluations = build_evaluations(project, points)
+    title, params = title_of(evaluations)
+    with ExitStack() as stack:
+        stack.callback(stop_reading, stopped=False)  # for the next run of this process
+        tracking, tracker = settings.tracking, None
+        if tracking.enabled:
+            tracker = Tracker(results, tracking.experiment, tracking.wait_s)
+            stack.callback(tracker.close)
+        stores = Stores.of(project, settings)
+        crew = open_crew(settings, server, screen, stack, __name__)
+        client = open_client(stores, [evaluation.settings for evaluation in evaluations], crew, stack)
+        context = stores.context(project, evaluations, client)
+        progress = Progress(expected(context), (lambda: counts(context)) if client else None)
+        page = results / settings.benchmark.name / "run.html"
+        job = Job(
+            context,
+            title,
+            screen,
+            progress,
+            Signals(context, screen),
+            crew.open if crew else in_process,
+            tracker,
+            RunPage(page, params["command"], command_hint("report", project, settings), progress, evaluations)
+            if watch
+            else None,
+        )
+        gc.freeze()  # exclude objects of the imports from collection
+        if tracker is not None:
+            tracker.start(title, params)  # not earlier: it would slow down the start of Prefect's server
+        JOB.set(job)
+        return run_flow(evaluate, asked, server, project)
 
 
 def _title() -> str:
@@ -83,45 +154,10 @@ async def evaluate(overrides: list[str], sweep: bool) -> State[None]:  # noqa: A
 
                 results = await asyncio.gather(*map(in_turn, job.context.evaluations), return_exceptions=True)
         job.finished.task_runs = TaskRuns.count - before
-        await _report(job, title, run_id, results)
-        state = _state(job.finished)
+        await report(job, title, run_id, results)
+        state = state_of(job.finished)
         await log(run_id, f"{state.name}: {state.message}")
         return state
-
-
-async def _report(job: Job, title: str, run_id: str, results: Sequence[Ended | BaseException]) -> None:
-    """Fill in what finished, and write the leaderboard."""
-    finished = job.finished
-    for evaluation, result in zip(job.context.evaluations, results, strict=True):
-        if isinstance(result, StaffbenchError):
-            finished.faults.append((evaluation, result))
-            await log(run_id, f"{evaluation.name}: {result}", logging.ERROR)
-        elif isinstance(result, BaseException):
-            raise result
-        else:
-            finished.outcomes.append((evaluation, result))
-    finished.flow_run_id = run_id
-    job.report()
-    if finished.board is not None and TaskRuns.enabled:
-        board = finished.board.leaderboard
-        table = to_markdown(board, notes(board))
-        await acreate_markdown_artifact(table, key="leaderboard", description=title)
-        folder = job.context.results / board.benchmark
-        site = folder / "site" / "index.html"  # of staffbench report
-        file = site if site.is_file() else folder / board_file(folder, board.scoring)
-        text = "On the machine of the run. Pages are made by staffbench report."
-        await acreate_link_artifact(file.resolve().as_uri(), str(file), key="results", description=text)
-
-
-def _state(finished: Finished) -> State[None]:
-    stops = [fault for _, fault in finished.faults if isinstance(fault, Stopped | BudgetReached)]
-    if stops:
-        return Cancelled(message=str(stops[0]))
-    if finished.faults:
-        return Failed(message=str(finished.faults[0][1]))
-    ungraded = sum(ended.n_ungraded for _, ended in finished.outcomes)
-    message = f"{ungraded} items have no verdict" if ungraded else "every item has a verdict"
-    return Completed(message=message)
 
 
 async def _read_packets(job: Job) -> dict[Path, StaffbenchError | None]:
@@ -198,15 +234,44 @@ async def _evaluate_one(
     score = outcome.estimate
     text = f"score {number(score.score)}, {score.n_briefs} of {score.n_briefs_all} briefs scored"
     await log(run_id, f"{evaluation.name}: {text}")
-    return Ended(score.n_ungraded, missing, _unjudged(outcome.verdicts))
+    return Ended(score.n_ungraded, missing, unjudged(outcome.verdicts))
 
 
-def _unjudged(verdicts: Sequence[Verdict]) -> dict[str, tuple[int, str]]:
-    """Count the items without a verdict by status, with the first reason; not those never judged."""
-    found: dict[str, tuple[int, str]] = {}
-    for verdict in verdicts:
-        if verdict.passed is None and verdict.status is not VerdictStatus.abstained:
-            place = f"{verdict.scenario_id}, seed {verdict.seed}, {verdict.item_id}"
-            count, first = found.get(verdict.status.value, (0, f"{place}: {verdict.reason or 'no reason'}"))
-            found[verdict.status.value] = count + 1, first
-    return found
+async def run_chain(
+    context: RunContext, evaluation: Evaluation, scenario: Scenario, on_step: OnStep | None = None
+) -> Chain:
+    """Run the stages; `on_step` is called after each with its name and whether it was skipped."""
+    name, kind = f"{scenario.scenario_id} · {evaluation.name}", evaluation.kind
+    steps: dict[str, Step] = {}
+
+    async def stage(work: Work) -> StageResult:
+        result = await run_cached(context.objects, name, work, [scenario.scenario_id, evaluation.name])
+        steps[work.stage] = Step(work.key, result.address, result.skipped)
+        if on_step is not None:
+            on_step(work.stage, result.skipped)
+        return result
+
+    context.check_stopping()
+    packet = take_packet(context, evaluation, scenario)
+    wrote = await stage(kind.write(context, evaluation, scenario, packet))
+    cut = await stage(kind.read(context, evaluation, scenario, wrote))
+    briefs = kind.briefs(cut.value)
+    files = kind.files(context)
+    graded = await stage(judge_work(context, evaluation, scenario, briefs, cut.address, files=files))
+    judged = judged_of(graded.value)
+    scored = await stage(score_work(evaluation, scenario, briefs, judged.verdicts, graded.address))
+    scores = from_rows(BriefScore, scored.value)
+    submissions = kind.submissions(wrote.value, cut.value)
+    return Chain(scenario.scenario_id, briefs, judged, scores, submissions, steps)
+
+
+@asynccontextmanager
+async def in_process(context: RunContext, on_step: OnStep) -> AsyncGenerator[RunChain]:
+    """Give a function that runs chains in this event loop, a limited number at once."""
+    slots = asyncio.Semaphore(chains_at_once(context.evaluations[0].settings))
+
+    async def run(evaluation: Evaluation, scenario: Scenario) -> Chain:
+        async with slots:
+            return await run_chain(context, evaluation, scenario, on_step)
+
+    yield run

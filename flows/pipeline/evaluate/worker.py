@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from flows.adapters.completions.threaded_client import ThreadedClient
     from flows.adapters.objects import ObjectStore
-    from flows.pipeline.evaluate.chain import Step
+    from flows.pipeline.evaluate.chain import Chain, Step
     from flows.pipeline.work.run_context import Evaluation, RunContext
 
     Steps = Mapping[str, Step]
@@ -55,6 +55,7 @@ class Order:
     versions: Mapping[str, str]  # where the run was started
     project: str  # folders, at the same place on every machine
     results: str
+    flow: str  # name of the module with the flow and `run_chain`, imported once Prefect's settings are there
     store: str | None  # address of the shared store; None if all is kept below `results`
     content: str  # address of the run's evaluations in the object store
     flow_run: Mapping[str, str]  # see `flow_run_here`
@@ -195,11 +196,11 @@ class _Run:
         url = os.environ.get("PREFECT_API_URL", order.prefect["PREFECT_API_URL"])
         configure(Path(order.project), Path(order.results))
         from flows.adapters.completions.threaded_client import ThreadedClient
-        from flows.pipeline.evaluate.flow import evaluate
         from flows.pipeline.orchestration.flow_runs import enter_flow_run
         from flows.pipeline.work.stores import Stores
 
         collect_rarely()
+        self._flow: Any = importlib.import_module(order.flow)
         project = Path(order.project)
         stores = Stores.at(project, Path(order.results), order.store)
         evaluations = _read_evaluations(stores.objects(), order.content)
@@ -217,7 +218,11 @@ class _Run:
         self._chains: set[Future[Steps]] = set()
         self._base = contextvars.Context()
         self._base.run(
-            enter_flow_run, order.flow_run, evaluate, {**order.prefect, "PREFECT_API_URL": url}, self._entered
+            enter_flow_run,
+            order.flow_run,
+            self._flow.evaluate,
+            {**order.prefect, "PREFECT_API_URL": url},
+            self._entered,
         )
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="stages", daemon=True)
@@ -234,7 +239,6 @@ class _Run:
     async def _chain(self, evaluation: Evaluation, place: int, packet: str) -> Steps:
         from prefect.context import AsyncClientContext
 
-        from flows.pipeline.evaluate.chain import run_chain
         from flows.schema.document import Packet
 
         context, scenario = self.context, evaluation.scenarios[place]
@@ -243,7 +247,8 @@ class _Run:
             row = _stored(context.objects, _PACKET, folder.name, packet)
             context.packets[folder] = from_row(Packet, row)
         async with AsyncClientContext.get_or_create():  # otherwise each task run makes a client of its own
-            return (await run_chain(context, evaluation, scenario, lambda _stage, _skipped: None)).steps
+            chain: Chain = await self._flow.run_chain(context, evaluation, scenario)
+            return chain.steps
 
     @property
     def is_over(self) -> bool:
