@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         # Imported here, so that Ctrl-C ends this quietly too.
         from flows.pipeline.commands.arguments import build_parser
-        from flows.pipeline.commands.completion import complete
+        from flows.pipeline.commands.listing import complete
 
         collect_rarely()
         turn_off_telemetry()

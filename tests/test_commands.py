@@ -16,7 +16,7 @@ from flows.__main__ import main
 from flows.adapters.config.described import AXES, options, overrides_to_complete, sentence
 from flows.pipeline.commands import COMMANDS, FUNCTIONS
 from flows.pipeline.commands.arguments import build_parser
-from flows.pipeline.commands.completion import completion_script, conditions_completed
+from flows.pipeline.commands.listing import completion_script, conditions_completed
 from flows.schema.settings import Retry
 
 

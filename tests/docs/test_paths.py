@@ -172,6 +172,18 @@ def test_the_way_of_the_word_cap_is_the_one_in_the_map():
         assert not [f"{caller} calls {called}" for caller, called in calls if called not in bodies[caller]]
 
 
+def test_no_module_of_the_pipeline_has_more_than_twelve_siblings():
+    rooms = [path.parent for path in (PROJECT / "flows/pipeline").rglob("__init__.py")]
+    modules = {
+        room.relative_to(PROJECT).as_posix(): [
+            path.name for path in room.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()
+        ]
+        for room in rooms
+    }
+    assert len(modules) > 10
+    assert not {room: names for room, names in modules.items() if len(set(names) - {"__init__.py"}) > 13}
+
+
 def test_every_decision_is_dated_and_listed():
     folder = PROJECT / "docs/decisions"
     pages = {path.name for path in folder.glob("*.md")} - {"index.md"}

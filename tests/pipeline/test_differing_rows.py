@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from flows.pipeline.results.differences import differences
+from flows.pipeline.results.leaderboard.differences import differences
 from tests.pipeline.differences_support import row, versions
 
 

@@ -67,7 +67,7 @@ FUNCTIONS = {
     "store copy": "commands.store:copy",
     "ui": "commands.ui:open_pages",
     "version": "commands.own.track:track",
-    "completion": "commands.completion:show_completion",
+    "completion": "commands.listing:show_completion",
 }
 """What runs each command, in `flows.pipeline`, imported when it is called: with `screen`, `project`,
 `overrides`, and the command's own arguments by name."""

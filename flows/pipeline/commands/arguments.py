@@ -8,7 +8,8 @@ from typing import Any
 from flows.adapters.config.described import AXES
 from flows.common.version import __version__
 from flows.pipeline.commands import ACTIONS, COMMANDS, FUNCTIONS
-from flows.pipeline.commands.completion import (
+from flows.pipeline.commands.export import FORMATS
+from flows.pipeline.commands.listing import (
     SHELLS,
     benchmarks_completed,
     completed,
@@ -16,7 +17,6 @@ from flows.pipeline.commands.completion import (
     lists_completed,
     scenarios_completed,
 )
-from flows.pipeline.commands.export import FORMATS
 
 _OVERRIDES = "Hydra overrides: model=strong word_cap=500 judge.effort=high"
 

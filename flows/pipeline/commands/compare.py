@@ -9,8 +9,8 @@ from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, NotOfBenchmark, Problems
 from flows.common.text import number, plural
 from flows.pipeline.commands.report import note_unused
-from flows.pipeline.results.differences import differences
 from flows.pipeline.results.leaderboard import differing_settings
+from flows.pipeline.results.leaderboard.differences import differences
 from flows.pipeline.results.pages.compare import score_text
 from flows.pipeline.results.pages.comparison import (
     Comparison,

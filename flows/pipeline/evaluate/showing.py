@@ -14,7 +14,7 @@ from flows.common.errors import BudgetReached, Stopped
 from flows.common.text import number, plural
 from flows.pipeline.results.graded import Graded, in_order, scored
 from flows.pipeline.results.leaderboard import board_file, part_of
-from flows.pipeline.results.task_table import narrow, published_note, task_table
+from flows.pipeline.results.leaderboard.tasks import narrow, published_note, task_table
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ProtocolName, ScoringSettings, Settings

@@ -6,8 +6,8 @@ from itertools import combinations
 from typing import Any
 
 from flows.common.text import count_of, number
-from flows.pipeline.results.differences import differences
 from flows.pipeline.results.graded import Graded, scenario_means, scored
+from flows.pipeline.results.leaderboard.differences import differences
 from flows.pipeline.results.pages.comparison import difference_text, item_counts
 from flows.schema.brief import Brief
 from flows.schema.rows import from_rows

@@ -8,7 +8,7 @@ from pathlib import Path
 from flows.common.errors import StaffbenchError
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.results.graded import Graded, in_order
-from flows.pipeline.results.task_table import published_note, task_table, transposed
+from flows.pipeline.results.leaderboard.tasks import published_note, task_table, transposed
 from flows.schema.document import Document
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario

@@ -9,11 +9,11 @@ from flows.common.errors import StoreError
 from flows.common.files import write_whole
 from flows.common.text import number
 from flows.pipeline.results.agreement.judges import judge_note
-from flows.pipeline.results.differences import differences
 from flows.pipeline.results.graded import Graded, in_order, scored
-from flows.pipeline.results.leaderboard_row import leaderboard_row
+from flows.pipeline.results.leaderboard.differences import differences
+from flows.pipeline.results.leaderboard.row import leaderboard_row
+from flows.pipeline.results.leaderboard.tasks import WORDS, published_note, task_table
 from flows.pipeline.results.served import served_notes
-from flows.pipeline.results.task_table import WORDS, published_note, task_table
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Refusals, ScoringSettings, Settings, scoring_suffix
