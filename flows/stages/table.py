@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from flows.common.text import count_of, in_task_terms, number, percent, plural
@@ -141,24 +141,17 @@ def screen_table(
     if any(counts):
         words.add(len(cells))
         cells["counts"] = counts
+    say = in_task_terms if any(row.is_of_reports for row in rows) else str
     captions: list[str] = []
     if same:
         what = "Same in all rows" if len(rows) > 1 else "This row"
-        captions.append(f"{what}: {', '.join(_phrase(*pair) for pair in same.items())}.")
+        captions.append(f"{what}: {', '.join(_phrase(*pair, say) for pair in same.items())}.")
     if any(row.n_texts is not None for row in rows):
-        captions.append("Texts: equal briefs of a scenario count once.")
+        captions.append(say("Texts: equal briefs of a scenario count once."))
     if is_mixed:
         captions.append(f"{NEW.strip()} marks rows of this run.")
-    shown = [tuple(cells), *zip(*cells.values(), strict=True)]
-    return _in_terms(ShownTable(shown, words, marked, " ".join(captions)), rows)
-
-
-def _in_terms(shown: ShownTable, rows: Sequence[LeaderboardRow]) -> ShownTable:
-    """Return the table in the words of tasks and reports, if it is of these."""
-    if not any(row.is_of_reports for row in rows):
-        return shown
-    head, *body = shown.rows
-    return replace(shown, rows=[tuple(map(in_task_terms, head)), *body], caption=in_task_terms(shown.caption))
+    shown = [tuple(map(say, cells)), *zip(*cells.values(), strict=True)]
+    return ShownTable(shown, words, marked, " ".join(captions))
 
 
 def _folded(cells: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
@@ -175,12 +168,13 @@ def _folded(cells: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
     return {"model": cells["model"], "differs in": texts, **rest}
 
 
-def _phrase(head: str, cell: str) -> str:
+def _phrase(head: str, cell: str, say: Callable[[str], str]) -> str:
+    """Format a cell for the caption; names and settings stand as they are."""
     if head == "differs in":
         return cell.replace("\n", ", ")
     if head in _WORDS:
         return f"{head} {cell}"
-    return cell if "text" in cell else plural(cell, head.removesuffix("s"))
+    return say(cell if "text" in cell else plural(cell, head.removesuffix("s")))
 
 
 def to_markdown(board: Leaderboard, notes: Sequence[str]) -> str:

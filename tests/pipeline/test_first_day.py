@@ -118,7 +118,15 @@ def test_two_conditions_are_compared_and_one_is_removed(bench):
     assert (several.code, f"strong: several conditions; expected {wanted}" in several.err) == (2, True), (
         several.err
     )
-    assert bench("remove", "strong-default-500-v0", "--yes").code == 0
+    assert bench("report", "scoring=unweighted").code == 0
+    removed = bench("remove", "strong-default-500-v0", "--yes")
+    assert removed.code == 0
+    listed = removed.out[: removed.out.index("The leaderboard is written again")]
+    gone = [f"leaderboard.unweighted.{suffix}" for suffix in ("json", "csv", "md")]
+    assert [
+        name for name in [*gone, "site.unweighted", "verdicts/strong-default-500-v0"] if name not in listed
+    ] == []
+    assert not [path for path in (bench.results / "ma_bench").iterdir() if "unweighted" in path.name]
     compared = bench("compare", "strong", "weak")
     assert "States the strength of the relief column" in compared.out  # the items' words, not their ids alone
 

@@ -1,5 +1,6 @@
 """The offline judge ranks the controls of the project's scenarios as people did."""
 
+import random
 import re
 from pathlib import Path
 
@@ -82,6 +83,19 @@ def test_hostile_briefs_earn_next_to_nothing(scenario):
     assert {
         name: round(share(items, text), 2) for name, text in hostile.items() if share(items, text) > 0.1
     } == {}
+
+
+def test_the_words_of_each_truth_in_any_order_pass_as_the_page_of_the_judge_says():
+    """A known weakness: the page gives 0.79 over all scenarios, which this seed repeats."""
+    order, shares = random.Random(1), []
+    for scenario in sorted(path.name for path in SCENARIOS.iterdir() if path.is_dir()):
+        words = [item.ground_truth.split() for item in judged(scenario)]
+        for each in words:
+            order.shuffle(each)
+        shares.append(share(judged(scenario), "\n\n".join(map(" ".join, words))))
+    mean = sum(shares) / len(shares)
+    page = Path(__file__).resolve().parents[2] / "docs/explanation/offline-judge.md"
+    assert f"earn {mean:.2f}, more than the strong control's" in " ".join(page.read_text("utf-8").split())
 
 
 @pytest.mark.parametrize("scenario", ["karsa_relief", "varn_corridor"])

@@ -253,3 +253,11 @@ def test_a_long_list_is_named_by_its_first_entry_and_length():
     shown = [dict(pairs)["benchmark.scenarios"] for pairs in differing(rows)]
     assert [text[:-11] for text in shown] == [f"{names[0]} and 2 more", f"{names[0]} and 3 more"]
     assert shown[0][-11:] != shown[1][-11:]  # the digest of each list
+
+
+def test_a_setting_above_a_table_of_reports_keeps_its_key():
+    one = replace(ROW, harness="native", differs=(("benchmark.scenarios", "x_brief"),))
+    caption = screen_table([one]).caption
+    assert "benchmark.scenarios x_brief" in caption
+    assert "tasks" in caption or "reports" in caption
+    assert "scenarios" not in caption.replace("benchmark.scenarios", "")

@@ -13,9 +13,11 @@ from flows.common.errors import ConfigError, StoreError
 from flows.pipeline.commands.report import report, retract
 from flows.pipeline.evaluate.showing import display_path
 from flows.pipeline.results.condition_files import condition_files, judges_of
-from flows.pipeline.results.leaderboard import delete_leaderboard
+from flows.pipeline.results.leaderboard import delete_leaderboard, leaderboard_files
 from flows.pipeline.results.stored import results_lock
 from flows.schema.condition import file_name
+
+_PAGES = ("site", "figures", "compare")  # folders of a leaderboard by other weights
 
 
 def remove(
@@ -32,7 +34,9 @@ def remove(
     folder = results / settings.benchmark.name
     paths = _paths(folder, condition)
     screen.note(f"This removes from {display_path(folder)}:")
-    for path in [*paths, *sorted(folder.glob("compare*/"))]:
+    boards = _other_boards(folder)
+    others = [path for board in boards for path in _files_of(folder, board)]
+    for path in [*paths, *sorted(folder.glob("compare/")), *others]:
         screen.verbatim(f"  {display_path(path)}")
     screen.note(
         "The leaderboard is written again without them. Stored replies stay, so that the same run makes the "
@@ -52,7 +56,9 @@ def remove(
             left = (other for kind in ("*.parquet", "*.yaml") for other in path.parent.glob(kind))
             if path.parent != folder and not any(left):
                 shutil.rmtree(path.parent, ignore_errors=True)
-    _delete_other_boards(folder, screen)
+    shutil.rmtree(folder / "compare", ignore_errors=True)  # its pages would still have the row
+    for board in boards:
+        _delete_board(folder, board, screen)
     if judges_of(folder):
         return report(project, overrides, screen)
     retract(folder, settings.scoring, [])
@@ -120,14 +126,20 @@ def _agreed() -> bool:
     return input("Remove them? [y/N] ").strip().lower() in ("y", "yes")
 
 
-def _delete_other_boards(folder: Path, screen: Screen) -> None:
-    """Delete the leaderboards by other weights and the pages that compare, which would still have the row."""
-    shutil.rmtree(folder / "compare", ignore_errors=True)
-    for board in sorted(folder.glob("leaderboard.*.json")):
-        scoring = board.name.removeprefix("leaderboard.").removesuffix(".json")
-        delete_leaderboard(folder, scoring)
-        for other in ("site", "figures", "compare"):
-            shutil.rmtree(folder / f"{other}.{scoring}", ignore_errors=True)
-        screen.note(
-            f"Deleted the leaderboard by {scoring}: staffbench report scoring={scoring} writes it again."
-        )
+def _other_boards(folder: Path) -> list[str]:
+    """Return the scorings of leaderboards by other weights, which would still have the row."""
+    boards = sorted(folder.glob("leaderboard.*.json"))
+    return [board.name.removeprefix("leaderboard.").removesuffix(".json") for board in boards]
+
+
+def _files_of(folder: Path, scoring: str) -> list[Path]:
+    """Return the files and folders of a leaderboard by other weights."""
+    pages = [folder / f"{name}.{scoring}" for name in _PAGES]
+    return [*leaderboard_files(folder, scoring), *filter(Path.is_dir, pages)]
+
+
+def _delete_board(folder: Path, scoring: str, screen: Screen) -> None:
+    delete_leaderboard(folder, scoring)
+    for other in _PAGES:
+        shutil.rmtree(folder / f"{other}.{scoring}", ignore_errors=True)
+    screen.note(f"Deleted the leaderboard by {scoring}: staffbench report scoring={scoring} writes it again.")

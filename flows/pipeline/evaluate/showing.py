@@ -51,7 +51,11 @@ def show_results(job: Job) -> None:
             new = {(e.condition.label, e.judge.label) for e, _ in finished.outcomes}
             where = display_path(folder / board_file(folder, board.scoring))
             show_board(screen, board, found.graded, new, where)
-            show_tasks(screen, board, found.graded, found.scenarios, scoring)
+            shown, graded = board, found.graded
+            if screen.only_this_run:
+                graded = [one for one in graded if (one.condition, one.judge) in new]
+                shown = part_of(board, graded)
+            show_tasks(screen, shown, graded, found.scenarios, scoring)
     if context.client is not None:
         screen.note(calls_text(counts(context)))
     if found is not None:

@@ -200,6 +200,12 @@ def write_leaderboard(folder: Path, board: Leaderboard, settings: Settings) -> l
     return paths
 
 
+def leaderboard_files(folder: Path, scoring: str) -> list[Path]:
+    """Return the files of the board and of the table of tasks that are there."""
+    paths = [folder / name for name in (*_board_files(folder, scoring), _task_file(folder, scoring))]
+    return [path for path in paths if path.is_file()]
+
+
 def delete_leaderboard(folder: Path, scoring: str) -> list[Path]:
     """Delete the board and the table of tasks, which would be outdated without rows.
 
@@ -211,8 +217,7 @@ def delete_leaderboard(folder: Path, scoring: str) -> list[Path]:
     Raises:
         StoreError: a file can't be deleted.
     """
-    paths = [folder / name for name in (*_board_files(folder, scoring), _task_file(folder, scoring))]
-    found = [path for path in paths if path.is_file()]
+    found = leaderboard_files(folder, scoring)
     for path in found:
         try:
             path.unlink()
