@@ -6,6 +6,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from flows.adapters.config import every_option
+from flows.adapters.config.compose import opened
 from flows.adapters.config.described import options
 from flows.adapters.config.every_option import check_options
 
@@ -124,3 +125,11 @@ def test_options_that_do_not_compose_are_the_only_ones_named(copied):
 def test_a_judge_that_is_asked_nothing_composes_alone_too(project):
     for name in ("offline", "panel", "openai_compatible"):
         assert every_option._composed(project, "judge", name) is None
+
+
+def test_an_option_without_self_in_its_defaults_composes_without_hydras_warning(copied, recwarn):
+    text = "defaults: [extractive]\nlabel: mine\n"
+    (copied / "conf" / "model" / "mine.yaml").write_text(text, encoding="utf-8")
+    with opened(copied):
+        assert every_option._Composer(copied, []).is_sound("model", "mine")
+    assert not [one for one in recwarn if "_self_" in str(one.message)]

@@ -110,6 +110,8 @@ def opened(project: Path) -> Generator[None]:
     with own_resolvers(), warnings.catch_warnings():
         # A folder that conf/config.yaml names is not there.
         warnings.filterwarnings("error", "provider=", UserWarning)
+        # Of an option that is composed alone, as if it were the primary configuration.
+        warnings.filterwarnings("ignore", "In '.+/.+': Defaults list is missing `_self_`", UserWarning)
         yield
 
 

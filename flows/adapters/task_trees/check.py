@@ -31,7 +31,8 @@ HEAD = (
 )
 FACTS = ("title", "report_family", "setting", "reader", "length_limit")
 """Fields of a task in the columns after the first."""
-_USED = ("task.toml: metadata.synthetic", "task.toml: metadata.licence")  # shown on pages
+# Of our own tasks: shown on pages, and a notice for who opens the file.
+_USED = tuple(f"task.toml: metadata.{key}" for key in ("synthetic", "licence", "notice"))
 WORDS = 6  # number of text columns in HEAD
 
 _KINDS = {"docx": "Word", "docm": "Word", "dotx": "Word", "doc": "Word", "pdf": "PDF", "xlsx": "Excel",
