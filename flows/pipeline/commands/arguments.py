@@ -158,7 +158,7 @@ def _add_running(parsers: _Parsers) -> None:
     for name in ("run", "plan", "grade"):
         parsers[name].add_argument("-m", "--multirun", action="store_true", help="sweep over lists of values")
         parsers[name].epilog = axes_text()
-    _switch(parsers, "run, grade, report", "--wide", "show all columns of the leaderboard")
+    _switch(parsers, "run, grade, report", "--wide", "show the columns of leaderboard.md")
     _switch(parsers, "run, grade", "--only-this-run", "show only the rows of this run")
     _add_shown(parsers["run"])
     _add_shown(parsers["grade"])

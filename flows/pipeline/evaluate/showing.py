@@ -103,7 +103,7 @@ def show_board(
     for note in main:
         screen.bullet(note)
     if where:
-        more = "" if screen.wide else "all columns (or --wide) and "
+        more = "" if screen.wide else "more columns (or --wide) and "
         screen.bullet(f"{where}: {more}{plural(str(total), 'note')}.")
 
 

@@ -228,7 +228,7 @@ def delete_leaderboard(folder: Path, scoring: str) -> list[Path]:
 
 
 def board_file(folder: Path, scoring: str) -> str:
-    """Return the name of the Markdown file, which has all columns and notes."""
+    """Return the name of the Markdown file, which has more columns than a terminal, and all notes."""
     return _board_files(folder, scoring)[2]
 
 
