@@ -91,6 +91,15 @@ def test_a_table_that_can_not_fit_is_a_list(capsys, monkeypatch):
     ]  # fmt: skip
 
 
+def test_a_table_whose_names_are_not_to_be_broken_is_a_list_before_it_breaks_one(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    rows = [("condition", "price", "at most"), ("strong-default-3000-v0 · offline", "$1.00", "$2.00")]
+    Screen().table("t", rows)
+    assert "strong-default-3000-v0" not in capsys.readouterr().out
+    Screen().table("t", rows, breaks_names=False)
+    assert "strong-default-3000-v0 · offline\n  price $1.00" in capsys.readouterr().out
+
+
 def test_without_a_terminal_and_a_width_tables_are_not_wrapped(capsys, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     Screen().table("t", [("a", "b"), ("word " * 12, "x " * 20)], words=2)

@@ -10,19 +10,21 @@ _JOINTS = re.compile(r"(?<=[^\s\-_./:;,·])([\-_./:;,·]+)(?=[^\s\-_./:;,·])")
 """Signs behind which a name may be broken."""
 
 
-def fitting_widths(rows: Sequence[Sequence[str]], words: AbstractSet[int], width: int) -> list[int] | None:
+def fitting_widths(
+    rows: Sequence[Sequence[str]], words: AbstractSet[int], width: int, *, breaks_names: bool = True
+) -> list[int] | None:
     """Return the widths of a table's columns, in terminal cells; None if it can't fit.
 
-    Rows begin with the header. Columns at the places in `words` may wrap; of the others only the header may.
+    Rows begin with the header. Columns at the places in `words` may wrap, without `breaks_names` only
+    between words; of the others only the header may.
     """
+    longest = _longest_piece if breaks_names else _longest_word
     columns = list(zip(*rows, strict=True))
     widths = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns]
     least = [
         max(
             _longest_piece(column[0]),
-            max(
-                (_longest_piece(cell) if place in words else cell_len(cell) for cell in column[1:]), default=0
-            ),
+            max((longest(cell) if place in words else cell_len(cell) for cell in column[1:]), default=0),
         )
         for place, column in enumerate(columns)
     ]
@@ -59,6 +61,10 @@ def wrapped(text: str, width: int, *, breaks_names: bool = True) -> list[str]:
 
 def _pieces(word: str) -> list[str]:
     return _JOINTS.sub(r"\1\0", word).split("\0")
+
+
+def _longest_word(text: str) -> int:
+    return max(map(cell_len, text.split() or [""]))
 
 
 def _longest_piece(text: str) -> int:

@@ -156,12 +156,13 @@ class Screen:
         *,
         words: int | AbstractSet[int] = 1,
         caption: str = "",
+        breaks_names: bool = True,
     ) -> None:
         """Write a table, header first, or, where it does not fit, each row as a list; nothing without a row.
 
-        Columns of words wrap between words and behind the signs that join names, never elsewhere; numbers do
-        not wrap. `words` says how many of the first columns hold words, or their places; `marked` which rows
-        after the header are highlighted. The caption stands below the title.
+        Columns of words wrap between words and, unless `breaks_names` is False, behind the signs that join
+        names, never elsewhere; numbers do not wrap. `words` says how many of the first columns hold words, or
+        their places; `marked` which rows after the header are highlighted. The caption is below the title.
         """
         if len(rows) < 2:  # noqa: PLR2004 -- the header, and a row
             return
@@ -172,7 +173,7 @@ class Screen:
             for line in wrapped(literal(caption), self._out.width):
                 self._out.write_line(line)
         words = {*range(words)} if isinstance(words, int) else words
-        widths = fitting_widths(shown, words, self._out.width)
+        widths = fitting_widths(shown, words, self._out.width, breaks_names=breaks_names)
         if widths is None:
             self._list(shown, marks)
             return

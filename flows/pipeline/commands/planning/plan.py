@@ -59,7 +59,8 @@ def plan(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Scr
     rows = [plan_row(planned.evaluation.name, [planned]) for planned in plans]
     if len(plans) > 1:
         rows.append(plan_row("all", plans))
-    screen.table(f"{settings.benchmark.name}: what a run would still call", [_HEAD, *rows])
+    title = f"{settings.benchmark.name}: what a run would still call"
+    screen.table(title, [_HEAD, *rows], breaks_names=False)  # names are for copying
     for note in [*plan_notes(plans), *(f"Warning: {warning}." for warning in plan_warnings(plans))]:
         screen.bullet(note)
     return 0
