@@ -4,11 +4,13 @@ import re
 
 import pytest
 
+from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.common.errors import StaffbenchError
 from flows.pipeline.commands.agreement import agreement
 from flows.pipeline.commands.planning.plan import plan
 from flows.pipeline.commands.report import report as write_report
+from flows.pipeline.evaluate.flow import run_points
 from flows.pipeline.harbor.jobs.imported import import_job
 from flows.pipeline.native import renders
 from tests.pipeline.reports_support import REPORTS, cells
@@ -200,3 +202,20 @@ def test_jobs_of_harbor_stand_beside_ours_and_are_pooled_with_nothing(here, tmp_
     before = here.tables()
     assert write_report(here.folder, REPORTS, Screen()) == 0
     assert here.tables() == before
+
+
+def test_the_table_of_tasks_has_only_the_rows_of_this_run_where_they_are_asked_for(here, capsys):
+    assert (
+        run_here(here.folder, "benchmark=mission_report", "benchmark.scenarios=[memo-01]", "model=oracle")
+        == 0
+    )
+    assert "oracle" in capsys.readouterr().out
+    points = compose_points(
+        here.folder,
+        ["benchmark=mission_report", "benchmark.scenarios=[memo-01]", "model=empty", "tracking=none"],
+        multirun=False,
+    )
+    assert run_points(here.folder, points, server=None, screen=Screen(only_this_run=True)) == 0
+    shown = capsys.readouterr().out
+    assert "score on each task" in shown
+    assert ("empty" in shown, "oracle" in shown) == (True, False)

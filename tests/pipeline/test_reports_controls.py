@@ -5,11 +5,8 @@ import zipfile
 
 import pytest
 
-from flows.adapters.config.compose import compose_points
 from flows.adapters.pages import render
-from flows.adapters.screen import Screen
 from flows.common.errors import StaffbenchError
-from flows.pipeline.evaluate.flow import run_points
 from flows.pipeline.native import renders
 from tests.support.plain_flow import run_here
 from tests.support.report_bench import NO_OFFICE, a_report, expert, project_here, sweep_here, with_memory
@@ -290,13 +287,3 @@ def test_without_libreoffice_pages_are_unknown_and_not_zero(here, monkeypatch):
         None,
     )
     assert here.board()[0]["score"] == 1
-
-
-def test_the_table_of_tasks_has_only_the_rows_of_this_run_where_they_are_asked_for(here, capsys):
-    assert run_here(here.folder, *ONE, "model=oracle") == 0
-    assert "oracle" in capsys.readouterr().out
-    points = compose_points(here.folder, [*ONE, "model=empty", "tracking=none"], multirun=False)
-    assert run_points(here.folder, points, server=None, screen=Screen(only_this_run=True)) == 0
-    shown = capsys.readouterr().out
-    assert "score on each task" in shown
-    assert ("empty" in shown, "oracle" in shown) == (True, False)
