@@ -205,16 +205,10 @@ def test_jobs_of_harbor_stand_beside_ours_and_are_pooled_with_nothing(here, tmp_
 
 
 def test_the_table_of_tasks_has_only_the_rows_of_this_run_where_they_are_asked_for(here, capsys):
-    assert (
-        run_here(here.folder, "benchmark=mission_report", "benchmark.scenarios=[memo-01]", "model=oracle")
-        == 0
-    )
+    one = [*REPORTS, "benchmark.scenarios=[memo-01]", "tracking=none"]
+    assert run_here(here.folder, *one, "model=oracle") == 0
     assert "oracle" in capsys.readouterr().out
-    points = compose_points(
-        here.folder,
-        ["benchmark=mission_report", "benchmark.scenarios=[memo-01]", "model=empty", "tracking=none"],
-        multirun=False,
-    )
+    points = compose_points(here.folder, [*one, "model=empty"], multirun=False)
     assert run_points(here.folder, points, server=None, screen=Screen(only_this_run=True)) == 0
     shown = capsys.readouterr().out
     assert "score on each task" in shown
