@@ -1,4 +1,4 @@
-"""Attempts a minute of the native harness, and what page rendering costs. No test: figures for the README.
+"""Attempts a minute of the native harness, and what page rendering costs. No test: figures for docs/explanation/speed.md.
 
     python tests/benchmarks/attempts.py --folder /tmp/attempts [--seeds 4] [--delay 1.0]
 

@@ -256,7 +256,7 @@ def test_the_same_command_asks_again_for_what_a_repaired_judge_can_answer(bench,
         still = bench("run", *overrides)
         assert (still.code, still.paid) == (4, questions * 2)  # as many attempts as before, and no more
         broken = False
-        plan = bench("plan", *overrides)
+        plan = bench("plan", *overrides, COLUMNS="160")
         assert f"0 of 2 | {questions} of {questions * 2}" in re.sub(r" *[│┃] *", " | ", plan.out)
         again = bench("run", *overrides, "retry=unparsed")
         assert (again.code, again.paid) == (0, questions), again.err

@@ -10,6 +10,7 @@ import hashlib
 import importlib
 import os
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,13 +52,13 @@ def choose(logits: NDArray[np.float32], sampling: Sampling, draw: np.random.Gene
     shares /= shares.sum()
     # Only candidates are sorted: all tokens below this floor together have less than the remaining
     # mass.
-    likely = np.flatnonzero(shares >= (1 - sampling.top_p) / len(shares))
-    order = likely[np.argsort(-shares[likely], kind="stable")]
-    sums: NDArray[np.float64] = np.cumsum(shares[order])
-    kept: list[int] = order[: int(np.searchsorted(sums, sampling.top_p)) + 1].tolist()
-    at = draw.random() * float(sums[len(kept) - 1])
+    (likely,) = (shares >= (1 - sampling.top_p) / len(shares)).nonzero()
+    order = likely[(-shares[likely]).argsort(kind="stable")]
+    sums: list[float] = shares[order].cumsum().tolist()
+    kept: list[int] = order[: bisect_left(sums, sampling.top_p) + 1].tolist()
+    at = draw.random() * sums[len(kept) - 1]
     # Due to rounding, `at` may equal the last sum.
-    return kept[min(int(np.searchsorted(sums, at, side="right")), len(kept) - 1)]
+    return kept[min(bisect_right(sums, at), len(kept) - 1)]
 
 
 class Engine:

@@ -72,7 +72,7 @@ def _bootstrap(values: Sequence[float], level: float, resamples: int) -> tuple[f
     from scipy import stats
 
     found: Any = stats.bootstrap(  # pyright: ignore[reportUnknownMemberType] -- untyped
-        (np.sort(np.asarray(values, dtype=np.float64)),),  # sorted: the order of scenarios must not matter
+        (np.asarray(sorted(values), dtype=np.float64),),  # sorted: the order of scenarios must not matter
         np.mean,
         n_resamples=resamples,
         confidence_level=level,

@@ -205,7 +205,8 @@ def _table(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFram
     for name in columns:
         own = [_as_texts(part[name]) if name in _TEXTS else part[name] for part in parts]
         is_text = name in _TEXTS
-        found[name] = union_categoricals(own, sort_categories=True) if is_text else np.concatenate(own)
+        join: Any = union_categoricals if is_text else cast("Any", np).concatenate
+        found[name] = join(own, sort_categories=True) if is_text else join(own)
     return pd.DataFrame(found)
 
 
