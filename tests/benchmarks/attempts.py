@@ -1,4 +1,4 @@
-"""Attempts a minute of the native harness, and what page rendering costs. No test: figures for docs/explanation/speed.md.
+"""Attempts a minute of the native harness, and what rendering pages costs: figures of speed.md. No test.
 
     python tests/benchmarks/attempts.py --folder /tmp/attempts [--seeds 4] [--delay 1.0]
 
