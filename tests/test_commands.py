@@ -13,7 +13,7 @@ import pytest
 
 from flows import __main__ as command_line
 from flows.__main__ import main
-from flows.adapters.config.described import AXES, options, overrides_to_complete, sentence
+from flows.adapters.config.described import AXES, options, overrides_to_complete, sentence, weight_names
 from flows.pipeline.commands import COMMANDS, FUNCTIONS
 from flows.pipeline.commands.arguments import build_parser
 from flows.pipeline.commands.listing import completion_script, conditions_completed
@@ -97,6 +97,22 @@ def test_overrides_are_completed(project):
     assert overrides_to_complete(known, "judge.quotes=") == ["judge.quotes=true", "judge.quotes=false"]
     assert "judge.members.first=offline" in overrides_to_complete(known, "judge.members.first=")
     assert "model=weak,strong" in overrides_to_complete(known, "model=weak,st", is_sweep=True)
+
+
+def test_weights_are_completed_beside_options_that_inherit_theirs_or_are_no_mapping(tmp_path):
+    texts = {
+        "own": "weights: {vital: 4}",
+        "heir": "defaults: [own]",
+        "empty": "",
+        "broken": "a: [",
+        "list": "[a]",
+    }
+    (tmp_path / "conf" / "scoring").mkdir(parents=True)
+    (tmp_path / "more" / "scoring").mkdir(parents=True)
+    for name, text in texts.items():
+        (tmp_path / "conf" / "scoring" / f"{name}.yaml").write_text(text)
+    (tmp_path / "more" / "scoring" / "far.yaml").write_text("weights: {useful: 1}")
+    assert weight_names(tmp_path, [*texts, "far"], [tmp_path / "more"]) == ["vital", "useful"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -166,7 +166,9 @@ def compose(
             _name_after_data(container.get("benchmark"), config.get("benchmark"), known["benchmark"])
     except UNCOMPOSED as error:
         refuse_member(overrides)
-        raise uncomposed(error, words, known) from error
+        fault = uncomposed(error, words, known)
+        # That of a resolver is in the chain of `error` already: as its cause it would close a circle.
+        raise fault from None if fault.__traceback__ is not None else error
     return container, dict(choices)
 
 

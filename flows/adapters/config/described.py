@@ -151,12 +151,12 @@ def overrides_to_complete(
     return [f"{key}={begun}{word}" for word in values]
 
 
-def weight_names(project: Path, scorings: Sequence[str]) -> list[str]:
-    """Return the names of the weights in the files of these scorings."""
+def weight_names(project: Path, scorings: Sequence[str], beside: Sequence[Path] = ()) -> list[str]:
+    """Return the names of the weights that stand in the files of these scorings; others inherit theirs."""
     found: dict[str, None] = {}
     for name in scorings:
-        with suppress(yaml.YAMLError, AttributeError):  # completion has nobody to report a fault to
-            found |= dict.fromkeys(yaml.safe_load(_text(project, "scoring", name))["weights"])
+        with suppress(yaml.YAMLError, TypeError, KeyError):  # completion has nobody to report a fault to
+            found |= dict.fromkeys(yaml.safe_load(_text(project, "scoring", name, beside))["weights"])
     return [str(weight) for weight in found]
 
 

@@ -125,7 +125,7 @@ def completed(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[st
         axis = prefix.partition("=")[0].lstrip("+~")
         if axis in AXES and axis in known:  # without bases of other options, as in `staffbench list`
             known[axis] = [name for name in known[axis] if sentence(project, axis, name, beside)]
-        weights = weight_names(project, known["scoring"]) if prefix.startswith("scoring.") else []
+        weights = weight_names(project, known["scoring"], beside) if prefix.startswith("scoring.") else []
         is_sweep = getattr(parsed_args, "multirun", False)
         return overrides_to_complete(known, prefix, is_sweep=is_sweep, weights=weights)
     return []
