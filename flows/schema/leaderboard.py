@@ -1,10 +1,10 @@
 """The published table: one row per condition and judge, with its notes."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from flows.common.text import count_of, number, plural
+from flows.common.text import count_of, in_task_terms, number, plural
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import Agreement, Interval, PlaceEffect, SelfAgreement
 from flows.schema.words import Harness
@@ -154,6 +154,11 @@ class LeaderboardRow:
         if self.n_texts is not None:
             return plural(self.n_texts, "text")
         return count_of(self.n_briefs, self.n_briefs_all)
+
+
+def in_words_of(rows: Iterable[LeaderboardRow]) -> Callable[[str], str]:
+    """Return what puts a text without names into the words of the protocol that the rows are of."""
+    return in_task_terms if any(row.is_of_reports for row in rows) else str
 
 
 @dataclass(frozen=True, slots=True)

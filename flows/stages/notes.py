@@ -1,11 +1,11 @@
 """What a leaderboard's numbers rest on and don't say: all notes, and the main ones for a terminal."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from flows.common.text import count_of, in_task_terms, number, percent, plural
+from flows.common.text import count_of, number, percent, plural
 from flows.schema.harbor import HARBOR
-from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
+from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow, in_words_of
 from flows.schema.settings import Writer
 
 _STAND_IN = "a deterministic stand-in, no judge to publish with"
@@ -15,7 +15,7 @@ _MOST = 220  # characters of a note on a terminal
 
 def notes(board: Leaderboard) -> list[str]:
     """Return the notes under the table, one or two sentences each."""
-    rows, say = board.rows, _in_words_of(board)
+    rows, say = board.rows, in_words_of(board.rows)
     found = [" ".join([_agreement_note(note), *_noise_notes(note)]) for note in board.judges]
     found += [
         f"Judge {note.judge_id} gives no verdict on wrong moves or penalties, nor on criteria of form: "
@@ -72,7 +72,7 @@ def notes(board: Leaderboard) -> list[str]:
 
 def main_notes(board: Leaderboard) -> list[str]:
     """Return short notes on a board's rows, which may be a part of all, the most important first."""
-    rows, say = board.rows, _in_words_of(board)
+    rows, say = board.rows, in_words_of(board.rows)
     judges = {row.judge_id for row in rows}
     found = [
         f"Judge {note.judge_id} is {_STAND_IN}."
@@ -116,13 +116,8 @@ def call_notes(board: Leaderboard) -> list[str]:
     return [f"Judge call: {shown}."] if shown else []
 
 
-def _in_words_of(board: Leaderboard) -> Callable[[str], str]:
-    """Return what puts a text without names into the words of the board's protocol."""
-    return in_task_terms if any(row.is_of_reports for row in board.rows) else str
-
-
 def _noun(board: Leaderboard) -> str:
-    return _in_words_of(board)("brief")
+    return in_words_of(board.rows)("brief")
 
 
 def _self_judged(board: Leaderboard) -> list[str]:
@@ -146,7 +141,7 @@ def _left_unseen(board: Leaderboard) -> list[tuple[str, str]]:
 
 def _no_width_notes(board: Leaderboard) -> list[str]:
     """Warn about intervals without width, of rows whose scenarios all score alike."""
-    unit = _in_words_of(board)("scenarios")
+    unit = in_words_of(board.rows)("scenarios")
     rows: dict[tuple[float, int, float], set[str]] = {}
     ranges: dict[int, set[str]] = {}
     for row in board.rows:
@@ -169,7 +164,7 @@ def _no_width_notes(board: Leaderboard) -> list[str]:
 
 
 def _ranking_notes(board: Leaderboard) -> list[str]:
-    text, unit, found = _noun(board), _in_words_of(board)("scenario"), list[str]()
+    text, unit, found = _noun(board), in_words_of(board.rows)("scenario"), list[str]()
     outside: list[str] = []
     for row in board.rows:
         if row.rank is None and row.score is not None:

@@ -9,8 +9,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from flows.common.text import count_of, in_task_terms, number, percent, plural
-from flows.schema.leaderboard import Leaderboard, LeaderboardRow
+from flows.common.text import count_of, number, percent, plural
+from flows.schema.leaderboard import Leaderboard, LeaderboardRow, in_words_of
 from flows.schema.settings import Harness
 
 NEW = "> "
@@ -141,7 +141,7 @@ def screen_table(
     if any(counts):
         words.add(len(cells))
         cells["counts"] = counts
-    say = in_task_terms if any(row.is_of_reports for row in rows) else str
+    say = in_words_of(rows)
     captions: list[str] = []
     if same:
         what = "Same in all rows" if len(rows) > 1 else "This row"
